@@ -75,7 +75,7 @@ describe('another kind of grant in the table', () => {
     };
     expect(code.grantOptions).toContainEqual(option);
     expect(code.agentGrantOptions).toContainEqual(option);
-    const asked = code.askedGrants({ wallClock: ['kitchen:ro', 'tower', 'tower:ro'] });
+    const asked = code.grantsFrom({ wallClock: ['kitchen:ro', 'tower', 'tower:ro'] });
     expect(asked).toEqual({ clocks: [kitchen, { clock: 'tower', readonly: false }] });
   });
 

@@ -15,13 +15,13 @@ interface AnswerOptions {
  */
 export async function printAnswer<T>(
   { json, out }: Context,
-  asked: Promise<T>,
-  text: (answer: T) => string | readonly string[],
+  answer: Promise<T>,
+  text: (value: T) => string | readonly string[],
   { doing, empty }: AnswerOptions = {},
 ): Promise<T> {
-  const answer = await (doing === undefined ? asked : during(out, doing, asked));
-  if (json) out.document(answer);
-  else if (empty !== undefined && Array.isArray(answer) && answer.length === 0) out.note(empty);
-  else out.print(...[text(answer)].flat());
-  return answer;
+  const value = await (doing === undefined ? answer : during(out, doing, answer));
+  if (json) out.document(value);
+  else if (empty !== undefined && Array.isArray(value) && value.length === 0) out.note(empty);
+  else out.print(...[text(value)].flat());
+  return value;
 }

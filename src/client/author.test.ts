@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parseSettings } from './author.ts';
 
 it('of several values of user.name and user.email in git config the last one counts', () => {
-  const said = 'user.name\nGlobal\0user.email\na@b.c\0user.name\nOf the project\0';
-  expect(parseSettings(said)).toEqual({ name: 'Of the project', email: 'a@b.c' });
+  const text = 'user.name\nGlobal\0user.email\na@b.c\0user.name\nOf the project\0';
+  expect(parseSettings(text)).toEqual({ name: 'Of the project', email: 'a@b.c' });
   expect(parseSettings('')).toEqual({});
 });

@@ -14,11 +14,11 @@ export async function ownerOf(client: Client, sandbox: string): Promise<Author |
 /** The author that git uses for commits in that folder; null: git has none configured. */
 export async function authorIn(project: string): Promise<Author | null> {
   const { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email } = process.env;
-  const said =
+  const found =
     name && email
       ? { name, email }
       : { ...(await settings(project)), ...(name ? { name } : {}), ...(email ? { email } : {}) };
-  return isWhole(said) ? said : null;
+  return isWhole(found) ? found : null;
 }
 
 /** One git process reads both settings, because a command that starts a sandbox has little time. */
@@ -48,6 +48,6 @@ export function parseSettings(text: string): Partial<Author> {
 }
 
 /** Whether both texts are valid in a commit. */
-function isWhole(said: Partial<Author>): said is Author {
-  return [said.name, said.email].every((text) => text !== undefined && authorPattern.test(text));
+function isWhole(settings: Partial<Author>): settings is Author {
+  return [settings.name, settings.email].every((text) => text !== undefined && authorPattern.test(text));
 }

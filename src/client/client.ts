@@ -32,7 +32,7 @@ export interface CallerOptions {
   /** Awaited once, before the first request. */
   readonly before?: () => Promise<void>;
   /** Called with a notice that the daemon sends besides the answer. */
-  readonly heed?: (notice: string) => void;
+  readonly onNotice?: (notice: string) => void;
 }
 
 interface Message {
@@ -52,18 +52,18 @@ export class Client {
   readonly #address: DaemonAddress;
   readonly #start: (() => Promise<void>) | undefined;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #heed: CallerOptions['heed'];
+  readonly #onNotice: CallerOptions['onNotice'];
   readonly #before: CallerOptions['before'];
   #ready: Promise<void> | undefined;
 
   constructor(
     address: DaemonAddress,
     start?: () => Promise<void>,
-    { token, actAs, build, heed, before }: CallerOptions = {},
+    { token, actAs, build, onNotice, before }: CallerOptions = {},
   ) {
     this.#address = address;
     this.#start = start;
-    this.#heed = heed;
+    this.#onNotice = onNotice;
     this.#before = before;
     this.#headers = {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -104,7 +104,7 @@ export class Client {
     const message = this.#compose(route, input);
     const response = await this.#ask(message);
     const notice = response.headers[noticeHeader];
-    if (typeof notice === 'string') this.#heed?.(decodeURIComponent(notice));
+    if (typeof notice === 'string') this.#onNotice?.(decodeURIComponent(notice));
     if ((response.statusCode ?? 500) < 400) return response;
     throw refusal(response, await readText(response));
   }

@@ -12,7 +12,7 @@ export interface EnvOptions {
 const maxFileBytes = 1024 * 1024;
 
 /** The variables of all files, in their order, overridden by `--env`. Undefined: neither option is given. */
-export function askedEnv({ env, envFile }: EnvOptions): Record<string, string> | undefined {
+export function envFrom({ env, envFile }: EnvOptions): Record<string, string> | undefined {
   if (env === undefined && envFile === undefined) return undefined;
   const read = (envFile ?? []).map((path) => parseEnvFile(fileText(path), path));
   return Object.assign(

@@ -15,7 +15,7 @@ export function checkPaths(paths: readonly string[]): string[] {
 }
 
 /** The paths of a request; none means all. As in git, they are relative to the current folder. */
-export async function askedPaths(
+export async function pathFields(
   client: Client,
   name: string,
   typed: readonly string[],
@@ -29,13 +29,13 @@ export async function askedPaths(
 }
 
 /** The same for a review, which leaves out what git ignores unless `ignored` is set. */
-export async function askedReview(
+export async function reviewFields(
   client: Client,
   name: string,
   typed: readonly string[],
   { ignored }: { readonly ignored?: boolean },
 ): Promise<{ paths?: string[]; ignored?: boolean }> {
-  return { ...(await askedPaths(client, name, typed)), ...(ignored ? { ignored } : {}) };
+  return { ...(await pathFields(client, name, typed)), ...(ignored ? { ignored } : {}) };
 }
 
 /** A pathspec of git, relative to the project. */

@@ -162,13 +162,13 @@ describe('the parser refuses with a hint', () => {
 });
 
 describe('the output of the parser', () => {
-  const said: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
+  const output: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
 
   beforeEach(() => {
     for (const name of ['stdout', 'stderr'] as const) {
-      said[name] = '';
+      output[name] = '';
       vi.spyOn(process[name], 'write').mockImplementation((text) => {
-        said[name] += text;
+        output[name] += text;
         return true;
       });
     }
@@ -180,35 +180,35 @@ describe('the output of the parser', () => {
 
   test('help shows all commands, a group, or one command', async () => {
     await parsed('help');
-    expect(said.stdout).toMatch(
+    expect(output.stdout).toMatch(
       /^Storage and people:\n {2}volume COMMAND +persistent [\s\S]*\n {2}user COMMAND +.*: add, ls, token, rm$/m,
     );
-    expect(said.stdout.indexOf('Workspaces:')).toBeLessThan(said.stdout.indexOf('Storage and people:'));
+    expect(output.stdout.indexOf('Workspaces:')).toBeLessThan(output.stdout.indexOf('Storage and people:'));
     await parsed('help', 'user');
-    expect(said.stdout).toMatch(/^Usage: carrel user COMMAND$/m);
+    expect(output.stdout).toMatch(/^Usage: carrel user COMMAND$/m);
     await parsed('help', 'user', 'add');
-    expect(said.stdout).toMatch(/^Usage: carrel user add \[options\] <NAME>$/m);
+    expect(output.stdout).toMatch(/^Usage: carrel user add \[options\] <NAME>$/m);
     await parsed('user', 'rm', '--help');
-    expect(said.stdout).toMatch(/^Usage: carrel user rm \[options\] <NAME>$/m);
-    expect(said.stderr).toBe('');
+    expect(output.stdout).toMatch(/^Usage: carrel user rm \[options\] <NAME>$/m);
+    expect(output.stderr).toBe('');
   });
 
   test('help shows only the first spelling of a verb, also when asked for the other', async () => {
     await parsed('help', 'swarm', 'list');
-    expect(said.stdout).toMatch(/^Usage: carrel swarm ls /);
+    expect(output.stdout).toMatch(/^Usage: carrel swarm ls /);
     await parsed('help');
     await parsed('help', 'swarm');
-    expect(said.stdout).not.toMatch(/\b(list|remove|cleanup)\b(?! [a-z])/);
+    expect(output.stdout).not.toMatch(/\b(list|remove|cleanup)\b(?! [a-z])/);
   });
 
   test('help fits 80 columns', async () => {
     const groups = table.groups.map(({ name }) => name);
     for (const name of ['', ...groups, 'run', 'diff', 'claude', 'agent install', 'swarm run', 'hub token']) {
-      said.stdout = '';
+      output.stdout = '';
       await parsed('help', ...name.split(' ').filter((word) => word !== ''));
       // Text that users type is not wrapped.
       const isTyped = (line: string) => /^Usage: |^ {2}\S+( \S+)*$/.test(line);
-      const wide = said.stdout.split('\n').filter((line) => line.length > 80 && !isTyped(line));
+      const wide = output.stdout.split('\n').filter((line) => line.length > 80 && !isTyped(line));
       expect(wide, name).toEqual([]);
     }
   });
@@ -219,7 +219,7 @@ describe('the output of the parser', () => {
     expect(hint).toMatch(/^carrel claude \. [\s\S]*\ncarrel help /);
     expect(hint.split('\n').length).toBeLessThan(20);
     expect(Math.max(...hint.split('\n').map((line) => line.length))).toBeLessThanOrEqual(72);
-    expect(said).toEqual({ stdout: '', stderr: '' });
+    expect(output).toEqual({ stdout: '', stderr: '' });
   });
 
   test('a group without a command is an error with the help of the group and a hint', async () => {
@@ -228,13 +228,13 @@ describe('the output of the parser', () => {
       message: 'carrel user needs one of add, ls, token, rm',
       hint: 'carrel help user',
     });
-    expect(said.stderr).toMatch(/^Usage: carrel user COMMAND$/m);
-    expect(said.stdout).toBe('');
+    expect(output.stderr).toMatch(/^Usage: carrel user COMMAND$/m);
+    expect(output.stdout).toBe('');
   });
 
   test('with --json no help is printed on stderr', async () => {
     await refused('--json', 'user');
-    expect(said).toEqual({ stdout: '', stderr: '' });
+    expect(output).toEqual({ stdout: '', stderr: '' });
   });
 });
 

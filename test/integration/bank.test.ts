@@ -9,7 +9,7 @@ import { withoutThread } from '../../src/lib/wire/thread-objects.ts';
 import { isFault } from '../../src/model/fault.ts';
 import type { Bank, BankPlace, Banks } from '../../src/noun/memory/bank/bank.ts';
 import { openBanks } from '../../src/noun/memory/bank/banks.ts';
-import { hostedBanks } from '../../src/noun/memory/bank/opened-bank.ts';
+import { bankObjects } from '../../src/noun/memory/bank/opened-bank.ts';
 import { defaultBankLimits } from '../../src/noun/memory/model/bank.ts';
 import { box, unknown } from '../conformance/bank.ts';
 
@@ -150,7 +150,7 @@ function leaveFree(bytes: number): void {
 
 it('B9: files, plain changes, versions and locks can be read on a full disk', async () => {
   let now = new Date();
-  banks = openBanks(withoutThread(() => hostedBanks(() => now)));
+  banks = openBanks(withoutThread(() => bankObjects(() => now)));
   const bank = await open();
   await write(bank, 'shop/a.md', 'before');
   await write(bank, 'shop/b.md', 'before');
@@ -170,7 +170,7 @@ it('B9: files, plain changes, versions and locks can be read on a full disk', as
 });
 
 it('B9: a write that runs out of space at any step is done and recorded, or refused without an effect', async () => {
-  banks = openBanks(withoutThread(hostedBanks));
+  banks = openBanks(withoutThread(bankObjects));
   for (let pages = 0; pages < 25; pages += 1) {
     const path = `shop/${pages}.md`;
     let bank = await open();

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Anchor, within } from '../../src/lib/file/anchor.ts';
 import { asFault } from '../../src/model/fault.ts';
-import type { Migrated } from '../../src/noun/volume/migrate.ts';
+import type { Migrated } from '../../src/noun/volume/migration.ts';
 import { userHash } from '../../src/noun/volume/model.ts';
 import { findOldVolumes, findUnknown } from '../../src/noun/volume/old-volume.ts';
 import type { VolumeActor } from '../../src/noun/volume/volume.ts';

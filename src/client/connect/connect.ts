@@ -46,15 +46,15 @@ function callerOptions({ socket, user }: Context, warn: (text: string) => void) 
     token: tokenFor(socket, warn),
     actAs: user ?? undefined,
     build: socket === null ? undefined : (ownBuild() ?? undefined),
-    heed: once(warn),
+    onNotice: once(warn),
   };
 }
 
 /** Prints each text once, also when a command makes several requests. */
 function once(say: (text: string) => void): (text: string) => void {
-  const said = new Set<string>();
+  const printed = new Set<string>();
   return (text) => {
-    if (!said.has(text)) say(text);
-    said.add(text);
+    if (!printed.has(text)) say(text);
+    printed.add(text);
   };
 }

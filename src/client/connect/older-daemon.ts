@@ -30,7 +30,7 @@ async function offer(context: Context, end: () => Promise<void>): Promise<void> 
   }
   context.out.warn(text);
   const question = 'Restart it now? Sandboxes go on; other commands that wait for it or show output are cut off.';
-  if (await context.out.asking(interruptible(confirm(question)))) await end();
+  if (await context.out.withoutProgress(interruptible(confirm(question)))) await end();
 }
 
 /** The text that the daemon of this home is older than this command; null: it is not older, or no daemon runs. */

@@ -104,8 +104,8 @@ export function startFaultFrom(log: string, exit: string): Fault {
   return new Fault('internal', [`the daemon did not start (${exit})`, ...tail].join('\n'));
 }
 
-function noNamespaces(said: string, isRoot: boolean): Fault {
-  return new Fault('unsupported', `this account cannot have the namespaces a daemon lives in (${said})`, {
+function noNamespaces(reason: string, isRoot: boolean): Fault {
+  return new Fault('unsupported', `this account cannot have the namespaces a daemon lives in (${reason})`, {
     hint: isRoot
       ? 'In a container, allow it to mount: docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined …'
       : [
@@ -152,8 +152,8 @@ function killedFault(home: string): Fault {
  */
 export function daemonEnv(home: string, port?: number, starter = process.env): NodeJS.ProcessEnv {
   const { CARREL_SOCKET, CARREL_TOKEN, CARREL_TOKEN_FILE, ...env } = starter;
-  const asked = port === undefined ? {} : { CARREL_PORT: String(port) };
-  return { ...env, ...scopeEnv(), ...asked, CARREL_HOME: home, CARREL_OWNER: accountName() };
+  const portEnv = port === undefined ? {} : { CARREL_PORT: String(port) };
+  return { ...env, ...scopeEnv(), ...portEnv, CARREL_HOME: home, CARREL_OWNER: accountName() };
 }
 
 interface Starting {
@@ -175,10 +175,10 @@ function launch({ home, port, env }: Wanted, log: number, scope: readonly string
   });
   const spawnError = new Promise<NodeJS.ErrnoException>((resolve) => void child.on('error', resolve));
   child.unref();
-  const said = new LastBytes(maxStderrBytes);
-  child.stderr?.on('data', said.push);
+  const lastStderr = new LastBytes(maxStderrBytes);
+  child.stderr?.on('data', lastStderr.push);
   child.stderr?.on('error', () => {});
-  return { child, spawnError, stderrEnd: () => said.bytes.toString('utf8') };
+  return { child, spawnError, stderrEnd: () => lastStderr.bytes.toString('utf8') };
 }
 
 async function outcome(home: string, starting: Starting, deadline: number): Promise<Ended> {

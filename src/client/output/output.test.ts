@@ -136,7 +136,7 @@ test('progress replaces the line before, and cuts the text but not its end', () 
 
 test('progress is not drawn over a question', async () => {
   const { out, stderr } = open(false, true);
-  await out.asking(Promise.resolve().then(() => out.progress('working')));
+  await out.withoutProgress(Promise.resolve().then(() => out.progress('working')));
   expect(stderr.text).toBe('');
   out.progress('working');
   expect(stderr.text).toContain('working');

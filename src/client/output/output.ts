@@ -25,7 +25,7 @@ export class Output {
   readonly stderr: Sink;
   readonly #colourful: boolean;
   #drawn = 0;
-  #asking = false;
+  #isQuestionOpen = false;
   /** Replaces API fields by options in error messages; set when the command is known. */
   reword = (fault: Fault) => fault;
 
@@ -96,16 +96,16 @@ export class Output {
   /** Replaces the line on the terminal that shows progress; empty clears it. On a narrow terminal `end` stays whole. */
   progress(text: string, end = ''): void {
     const line = cut(plain(text), (this.stderr.columns || 80) - 1 - end.length) + end;
-    if (this.interactive && !this.#asking) this.stderr.write(`\r\u001b[K${line}`);
+    if (this.interactive && !this.#isQuestionOpen) this.stderr.write(`\r\u001b[K${line}`);
   }
 
   /** While the answer to a question is awaited, progress is not drawn, because it would overwrite the question. */
-  async asking<T>(answer: Promise<T>): Promise<T> {
-    this.#asking = true;
+  async withoutProgress<T>(answer: Promise<T>): Promise<T> {
+    this.#isQuestionOpen = true;
     try {
       return await answer;
     } finally {
-      this.#asking = false;
+      this.#isQuestionOpen = false;
     }
   }
 

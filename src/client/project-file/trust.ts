@@ -34,12 +34,12 @@ export async function withTrust<T>({ out }: Context, client: Client, work: () =>
 /** The file is read once, so the user trusts exactly the text that was shown. */
 export async function askTrust(out: Output, client: Client, file: FleetFilePath): Promise<void> {
   const body = await trustBody(file);
-  tellGrants(out, await client.call('POST /v1/trust', { body: { ...body, dryRun: true } }));
+  printGrants(out, await client.call('POST /v1/trust', { body: { ...body, dryRun: true } }));
   if (!(await confirm('Trust it?'))) throw new Fault('cancelled', 'nothing was done');
   await client.call('POST /v1/trust', { body });
 }
 
-export function tellGrants(out: Output, { file, added }: AnswerOf<'POST /v1/trust'>): void {
+export function printGrants(out: Output, { file, added }: AnswerOf<'POST /v1/trust'>): void {
   out.say(`${file} gives sandboxes what was not trusted yet:`);
   for (const grant of added) out.say(`  + ${grant}`);
 }

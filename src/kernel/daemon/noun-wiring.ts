@@ -25,7 +25,7 @@ import type { Sessions } from '../../noun/session/session.ts';
 import { type ShareWiring, sharesOf } from '../../noun/share/app/wiring.ts';
 import type { UserSecrets } from '../../noun/user/app/secret/user-secrets.ts';
 import type { Secrets } from '../../noun/user/secret/secret.ts';
-import type { UserVolumes } from '../../noun/volume/app/volumes.ts';
+import type { UserVolumes } from '../../noun/volume/app/user-volumes.ts';
 import type { Volumes } from '../../noun/volume/volumes.ts';
 import type { EngineOf } from '../engine/engine.ts';
 import type { Resources } from './resources.ts';

@@ -35,7 +35,7 @@ import { hasHostProgram } from '../../noun/swarm/app/host-program.ts';
 import { LiveSwarms } from '../../noun/swarm/app/live-swarms.ts';
 import { Tasks } from '../../noun/swarm/task/tasks.ts';
 import { UserSecrets } from '../../noun/user/app/secret/user-secrets.ts';
-import { UserVolumes } from '../../noun/volume/app/volumes.ts';
+import { UserVolumes } from '../../noun/volume/app/user-volumes.ts';
 import { anyShift } from '../engine/local/stage/owner-namespace.ts';
 import { nounsOf, openScopedNouns, type ScopedNouns } from './noun-wiring.ts';
 import type { Resources } from './resources.ts';

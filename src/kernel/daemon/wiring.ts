@@ -33,7 +33,7 @@ import { agentIdOf, Users } from '../../noun/user/app/users.ts';
 import { MemorySecrets } from '../../noun/user/secret/sandbox-secrets.ts';
 import { SecretFiles } from '../../noun/user/secret/secret-files.ts';
 import { volumePart } from '../../noun/volume/app/part.ts';
-import { mountedBy, volumeRecords } from '../../noun/volume/app/volumes.ts';
+import { mountedBy, volumeRecords } from '../../noun/volume/app/user-volumes.ts';
 import { userHash, volumeName } from '../../noun/volume/model.ts';
 import { Volumes } from '../../noun/volume/volumes.ts';
 import { forgetApplies } from '../../noun/workspace/app/apply-journal.ts';

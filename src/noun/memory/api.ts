@@ -72,7 +72,7 @@ export const notesQuery = z.strictObject({
 /** Removes all notes that are selected. One field at least is required, so that an empty request removes nothing. */
 export const forgetRequest = z
   .strictObject({ ...selection, all: z.literal(true).optional() })
-  .refine((asked) => Object.values(asked).some((value) => value !== undefined), {
+  .refine((request) => Object.values(request).some((value) => value !== undefined), {
     message: 'names a scope, a collection, where, or all',
   });
 

@@ -7,14 +7,14 @@ import { withoutThread } from '../../lib/wire/thread-objects.ts';
 import { openMemories } from './memories.ts';
 import type { Memories, Memory } from './memory.ts';
 import { defaultMemoryLimits as limits } from './model/memory.ts';
-import { hostedMemories } from './opened-memory.ts';
+import { memoryObjects } from './opened-memory.ts';
 
 let folder: string;
 let memories: Memories;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-memory-'));
-  memories = openMemories(withoutThread(hostedMemories));
+  memories = openMemories(withoutThread(memoryObjects));
 });
 afterEach(async () => {
   await memories.close();
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 let opened = 0;
 memoryConformance('the memory in SQLite', (allowed, clock) => {
-  memories = openMemories(withoutThread(() => hostedMemories({ now: () => clock.now })));
+  memories = openMemories(withoutThread(() => memoryObjects({ now: () => clock.now })));
   return memories.open(join(folder, String(opened++)), allowed);
 });
 
@@ -76,7 +76,7 @@ test('M11 a collection with many vectors finds the nearest by their bits first',
 });
 
 test('M13 without sqlite-vec text is searched and vectors are kept', async () => {
-  const bare = openMemories(withoutThread(() => hostedMemories({ extension: () => null })));
+  const bare = openMemories(withoutThread(() => memoryObjects({ extension: () => null })));
   const memory = await bare.open(folder, limits);
   const vector = { model: 'm', values: [1, 2] };
   await memory.save(newNote('apple', { vector }));

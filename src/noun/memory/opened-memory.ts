@@ -37,7 +37,7 @@ export interface OpenedMemoryOptions extends OpenOptions {
 /** What a test may change. */
 type TestOptions = Partial<Pick<OpenedMemoryOptions, 'now' | 'extension'>>;
 
-export function hostedMemories(options: TestOptions = {}): ThreadObjectKind<OpenedMemory> {
+export function memoryObjects(options: TestOptions = {}): ThreadObjectKind<OpenedMemory> {
   const now = () => new Date();
   return {
     open: (folder, [limits, check]: readonly [MemoryLimits, boolean]) =>
@@ -149,12 +149,12 @@ export class OpenedMemory implements Memory {
   }
 
   /** Checks everything before it writes. */
-  #save(asked: NewNote): Note {
-    const { scope, collection: name, by, key, text, metadata } = asked;
+  #save(note: NewNote): Note {
+    const { scope, collection: name, by, key, text, metadata } = note;
     const collection = this.#notes.collection(scope, name);
     const known = key === undefined || collection === null ? null : this.#notes.byKey(collection.id, by, key);
     if (known !== null && !this.#isExpired(known)) return known.note;
-    const vector = fitting(asked, collection);
+    const vector = fitting(note, collection);
     const total = this.#notes.total();
     const { totalBytes, collections } = this.#options.limits;
     const textBytes = Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(metadata));
@@ -166,7 +166,7 @@ export class OpenedMemory implements Memory {
     if (known !== null) this.#notes.remove(known);
     const now = this.#options.now();
     const id = ulidAfter(total.lastId, now.getTime());
-    return this.#notes.insert(id, now.toISOString(), bytes, asked, vector);
+    return this.#notes.insert(id, now.toISOString(), bytes, note, vector);
   }
 
   /** Removes notes batch by batch, so that saves run in between. */

@@ -13,12 +13,12 @@ import { expired } from './archive/retention.ts';
 import { Meta, openDatabase } from './database/database.ts';
 import { Messages, type Numbered, withoutSeq } from './database/messages.ts';
 import { Participants } from './database/participants.ts';
-import { type RefusedFile, RefusedFiles } from './database/refused.ts';
+import { type RefusedFile, RefusedFiles } from './database/refused-files.ts';
 import { Inboxes } from './inbox/inbox.ts';
 import type { InboxWatch } from './inbox/inbox-watch.ts';
 import type { Participant, Retention, RoomMessage } from './model/room.ts';
-import { RoomAttachments } from './post/attachments.ts';
 import { Posts } from './post/post.ts';
+import { RoomAttachments } from './post/room-attachments.ts';
 import type {
   KeptRefusal,
   NewMessage,

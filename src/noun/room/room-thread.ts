@@ -3,6 +3,6 @@
  * daemon.
  */
 import { serveThread } from '../../lib/wire/thread-objects.ts';
-import { hostedRooms } from './hosted-rooms.ts';
+import { roomObjects } from './room-objects.ts';
 
-serveThread(hostedRooms());
+serveThread(roomObjects());

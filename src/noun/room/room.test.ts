@@ -12,9 +12,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withoutThread } from '../../lib/wire/thread-objects.ts';
-import { hostedRooms } from './hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomLimits, type RoomMessage } from './model/room.ts';
 import type { Room, RoomAbout, Rooms } from './room.ts';
+import { roomObjects } from './room-objects.ts';
 import { openRooms } from './rooms.ts';
 
 const ann: Participant = { kind: 'person', name: 'ann' };
@@ -46,7 +46,7 @@ function about(limits: Partial<RoomLimits> = {}): RoomAbout {
 
 async function reopen(changed: Partial<RoomAbout> = {}): Promise<void> {
   await rooms?.close();
-  rooms = openRooms(withoutThread(() => hostedRooms(() => now)));
+  rooms = openRooms(withoutThread(() => roomObjects(() => now)));
   room = await rooms.open(folder, { ...about(), ...changed });
 }
 
@@ -122,7 +122,7 @@ describe('order', () => {
   });
 
   it('R6: a room that another process has open cannot be opened, and the error names that process', async () => {
-    const second = openRooms(withoutThread(hostedRooms));
+    const second = openRooms(withoutThread(roomObjects));
     await expect(second.open(folder, about())).rejects.toMatchObject({
       code: 'conflict',
       message: expect.stringContaining(String(process.pid)),

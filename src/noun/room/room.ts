@@ -16,7 +16,7 @@
  * then removed. After a kill at any point, the key tells whether the transaction was committed. Ids are assigned in the
  * transaction: an id that was fixed earlier could be smaller than one that was committed meanwhile.
  *
- * The databases of all rooms are in one thread (`hosted-rooms.ts`), so that the daemon answers while a disk is slow.
+ * The databases of all rooms are in one thread (`room-objects.ts`), so that the daemon answers while a disk is slow.
  *
  * A process that opens a room locks it until it closes it or ends.
  *

@@ -11,7 +11,7 @@ import { openArchive, unfinishedSuffix, type Written, writeArchive } from './arc
 import { listBackups, removeBackup } from './backup-list.ts';
 import * as folders from './folder.ts';
 import { inUse } from './in-use.ts';
-import { type Migrated, Migration } from './migrate.ts';
+import { type Migrated, Migration } from './migration.ts';
 import {
   checkVolumeLabel,
   isShared,
@@ -29,7 +29,7 @@ import {
 } from './model.ts';
 import type { OldVolume } from './old-volume.ts';
 import type { Backup, Cleaned, ResolvedVolume, Restored, VolumeActor, VolumeContext, VolumeStatus } from './volume.ts';
-import { type VolumeWork, WorkList } from './work.ts';
+import { type VolumeWork, WorkList } from './work-list.ts';
 
 const dayMs = 86_400_000;
 
@@ -79,21 +79,21 @@ export class Volumes {
   }
 
   /** Finds a volume by its type, label or whole name. */
-  find(actor: VolumeActor, asked: string): Volume {
+  find(actor: VolumeActor, reference: string): Volume {
     const { prefix, records } = this.#context;
-    const isLabel = isVolumeLabel(asked, prefix);
-    const key = isVolumeType(asked) ? typeKey(asked) : isLabel ? labelKey(asked) : null;
-    const volume = records.get(key === null ? asked : this.#nameOf(key, actor.user));
+    const isLabel = isVolumeLabel(reference, prefix);
+    const key = isVolumeType(reference) ? typeKey(reference) : isLabel ? labelKey(reference) : null;
+    const volume = records.get(key === null ? reference : this.#nameOf(key, actor.user));
     if (volume && (volume.user === null || volume.user === actor.user || actor.isOwner)) return volume;
-    throw new Fault('not_found', `no volume ${printable(asked)}`, {
+    throw new Fault('not_found', `no volume ${printable(reference)}`, {
       hint: isLabel
-        ? `Look with: carrel volume ls — or make it: carrel volume create ${asked}`
+        ? `Look with: carrel volume ls — or make it: carrel volume create ${reference}`
         : 'Look with: carrel volume ls',
     });
   }
 
-  async status(actor: VolumeActor, asked: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
-    const volume = this.find(actor, asked);
+  async status(actor: VolumeActor, reference: string, at: string, staleAfterDays: number): Promise<VolumeStatus> {
+    const volume = this.find(actor, reference);
     const mountedBy = this.#context.mountedBy(volume.name);
     const idleDays = Math.floor((Date.parse(at) - Date.parse(volume.lastUsedAt ?? volume.createdAt)) / dayMs);
     const staleDays = mountedBy.length === 0 && idleDays >= staleAfterDays ? idleDays : null;
@@ -120,8 +120,13 @@ export class Volumes {
   }
 
   /** Removes each volume separately: one that cannot be removed stays, and its result has the reason. */
-  async clean(actor: VolumeActor, asked: readonly string[], backup: boolean, at: string): Promise<readonly Cleaned[]> {
-    const volumes = asked.map((one) => this.#changeable(actor, one));
+  async clean(
+    actor: VolumeActor,
+    references: readonly string[],
+    backup: boolean,
+    at: string,
+  ): Promise<readonly Cleaned[]> {
+    const volumes = references.map((one) => this.#changeable(actor, one));
     for (const { name } of volumes) this.#refuseMounted(name);
     const cleaned: Cleaned[] = [];
     for (const volume of volumes) cleaned.push(await this.#alone(volume.name, () => this.#clean(volume, backup, at)));
@@ -159,8 +164,8 @@ export class Volumes {
    * Works also while a sandbox has the volume mounted: a file that changes meanwhile is in the backup in its old or its
    * new state. `file` must not exist.
    */
-  backup(actor: VolumeActor, asked: string, file: string, at: string): Promise<Written> {
-    const volume = this.#changeable(actor, asked);
+  backup(actor: VolumeActor, reference: string, file: string, at: string): Promise<Written> {
+    const volume = this.#changeable(actor, reference);
     return this.#alone(volume.name, () => this.#backup(volume, file, at));
   }
 
@@ -301,8 +306,8 @@ export class Volumes {
     return user === null ? null : this.#context.agentOf(user);
   }
 
-  #changeable(actor: VolumeActor, asked: string): Volume {
-    const volume = this.find(actor, asked);
+  #changeable(actor: VolumeActor, reference: string): Volume {
+    const volume = this.find(actor, reference);
     refuseShared(actor, volume.type);
     return volume;
   }

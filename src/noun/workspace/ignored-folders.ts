@@ -1,7 +1,7 @@
 /**
  * Folders of the agent that git ignores as a whole, such as `node_modules`. A walk leaves them out, as `git status`
- * does: their files are counted by reading names, up to a limit, and neither opened nor compared. Only folders that the
- * base does not have, and that hold many entries, are asked about; smaller ones are listed, and sorted out path by path
+ * does: their files are counted by reading names, up to a limit, and neither opened nor compared. The walk checks only
+ * folders that the base does not have and that hold many entries; smaller ones are listed, and sorted out path by path
  * (`ignored.ts`).
  */
 import { type Anchor, within } from '../../lib/file/anchor.ts';

@@ -38,8 +38,8 @@ export function unskipped({ changes, skipped = [] }: Pick<Changes, 'changes' | '
 export async function ignoredPaths(project: string, changes: readonly Change[]): Promise<ReadonlySet<BytePath>> {
   const git = changes.length === 0 ? null : gitIn(project);
   if (git === null) return new Set();
-  const asked = new Set(changes.flatMap((change) => [...foldersAbove(change.path), nameOf(change)]));
-  const ignored = await checkIgnore(git, [...asked], changes.flatMap(rulesOf));
+  const names = new Set(changes.flatMap((change) => [...foldersAbove(change.path), nameOf(change)]));
+  const ignored = await checkIgnore(git, [...names], changes.flatMap(rulesOf));
   return new Set([...ignored].map((name) => name.replace(/\/$/, '')));
 }
 

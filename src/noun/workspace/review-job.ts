@@ -126,8 +126,8 @@ export interface ReviewedChanges extends Changes {
 
 /** The changes that the input asks for. */
 export async function reviewedChanges(input: ReviewInput): Promise<ReviewedChanges> {
-  const asked = askedChanges(input);
-  return withoutIgnored(asked, await ignoredIn(input, asked));
+  const requested = requestedChanges(input);
+  return withoutIgnored(requested, await ignoredIn(input, requested));
 }
 
 /**
@@ -135,12 +135,12 @@ export async function reviewedChanges(input: ReviewInput): Promise<ReviewedChang
  * none; otherwise the changes are read again without the ignored ones.
  */
 async function reviewedStore(input: ReviewInput): Promise<{ store: GitStore; left: Omit<ReviewedChanges, 'changes'> }> {
-  const asked = askedChanges(input);
-  const ignoring = ignoredIn(input, asked);
-  const guess = beginStore(unskipped(asked), join(input.scratch, 'guess'));
+  const requested = requestedChanges(input);
+  const ignoring = ignoredIn(input, requested);
+  const guess = beginStore(unskipped(requested), join(input.scratch, 'guess'));
   try {
     const ignored = await ignoring;
-    const { changes, ...left } = withoutIgnored(asked, ignored);
+    const { changes, ...left } = withoutIgnored(requested, ignored);
     if (ignored.size === 0) return { store: await guess.store, left };
     const [store] = await Promise.all([openStore({ changes, folder: input.scratch }), guess.drop()]);
     return { store, left };
@@ -167,7 +167,7 @@ function beginStore(changes: readonly Change[], folder: string): { store: Promis
 }
 
 /** The requested changes, including those that git ignores. */
-function askedChanges({ place, against, paths, ignored }: ReviewInput): Changes {
+function requestedChanges({ place, against, paths, ignored }: ReviewInput): Changes {
   // If paths are named, every change at them has to be known.
   const skipping = ignored || paths.length > 0 ? undefined : new IgnoredFolders(place);
   const listed: Changes = against
@@ -180,12 +180,12 @@ function askedChanges({ place, against, paths, ignored }: ReviewInput): Changes 
   return { ...listed, changes: listed.changes.filter(({ path }) => filter.matches(path)), hiddenInGit: 0 };
 }
 
-async function ignoredIn({ place, ignored }: ReviewInput, asked: Changes): Promise<ReadonlySet<BytePath>> {
-  return ignored ? new Set() : ignoredPaths(place.project, unskipped(asked));
+async function ignoredIn({ place, ignored }: ReviewInput, requested: Changes): Promise<ReadonlySet<BytePath>> {
+  return ignored ? new Set() : ignoredPaths(place.project, unskipped(requested));
 }
 
-function withoutIgnored(asked: Changes, ignored: ReadonlySet<BytePath>): ReviewedChanges {
-  return { ...split(asked.changes, ignored, asked.skipped), hiddenInGit: asked.hiddenInGit };
+function withoutIgnored(requested: Changes, ignored: ReadonlySet<BytePath>): ReviewedChanges {
+  return { ...split(requested.changes, ignored, requested.skipped), hiddenInGit: requested.hiddenInGit };
 }
 
 function leftLines(left: Omit<ReviewedChanges, 'changes'>): Buffer[] {

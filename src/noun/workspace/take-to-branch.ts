@@ -68,10 +68,10 @@ export async function takeToBranch(order: TakeToBranch): Promise<TakenToBranch> 
   const isExact = order.dryRun || order.expect !== undefined;
   const { plan, digest } = isExact ? digested(made) : { plan: made, digest: null };
   if (digest !== null) requireDigest(order.expect, digest);
-  const said = { paths: plan.paths, digest, blocked: plan.blocked, hiddenInGit, ignored };
-  if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...said, commit: null };
+  const result = { paths: plan.paths, digest, blocked: plan.blocked, hiddenInGit, ignored };
+  if (plan.blocked || plan.steps.length === 0 || order.dryRun) return { ...result, commit: null };
   const commit = await commitToBranch({ branch, message, author, changes: committed(plan.steps, tree) });
-  return { ...said, commit };
+  return { ...result, commit };
 }
 
 /** Git stores files and links only. */

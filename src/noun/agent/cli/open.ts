@@ -3,14 +3,14 @@
 import { authorIn } from '../../../client/author.ts';
 import type { Context, Invocation, Perform } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
-import { askedEnv, type EnvOptions } from '../../../client/env.ts';
+import { type EnvOptions, envFrom } from '../../../client/env.ts';
 import { during } from '../../../client/output/progress.ts';
 import { absolute } from '../../../client/paths.ts';
 import { withTrust } from '../../../client/project-file/trust.ts';
 import { terminalSize } from '../../../client/stream/terminal.ts';
 import type { EngineName } from '../../../model/engine.ts';
 import { Fault } from '../../../model/fault.ts';
-import { askedGrants, askedNetwork, askedServices, type GrantOptions, seenProject } from '../../sandbox/cli/request.ts';
+import { type GrantOptions, grantsFrom, networkFrom, seenProject, servicesFrom } from '../../sandbox/cli/request.ts';
 import { attachTo } from '../../sandbox/cli/stream/attach.ts';
 import type { AgentRequest } from '../api.ts';
 import { hasLogin } from './host-login.ts';
@@ -47,7 +47,7 @@ async function agentRequest(
   { args, options, command }: Invocation<AgentOptions>,
 ): Promise<AgentRequest> {
   const { project, projectSeen } = seenProject(absolute(args[0] ?? '.', 'PROJECT'));
-  const env = askedEnv(options);
+  const env = envFrom(options);
   const author = await authorIn(project!);
   const program = onPath(agent);
   return {
@@ -56,9 +56,9 @@ async function agentRequest(
     ...(options.new ? { new: true } : {}),
     ...(command.length > 0 ? { args: [...command] } : {}),
     ...(options.engine === undefined ? {} : { engine: options.engine }),
-    ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
-    ...askedServices(options.service),
-    ...askedGrants(options),
+    ...(options.network === undefined ? {} : { network: networkFrom(options.network) }),
+    ...servicesFrom(options.service),
+    ...grantsFrom(options),
     ...(env === undefined ? {} : { env }),
     ...(author === null ? {} : { author }),
     ...(program === null ? {} : { program }),

@@ -58,7 +58,7 @@ function toolsWith(field: 'project' | 'scope', place: z.ZodOptional<z.ZodType<st
         key: z.string().min(1).max(100).optional().describe('the same key twice is one note'),
       }),
       output: note,
-      run: async (asked, { memory }) => shown(await memory.save(asked, placeOf(asked))),
+      run: async (input, { memory }) => shown(await memory.save(input, placeOf(input))),
     }),
     tool({
       name: 'memory_search',
@@ -85,7 +85,7 @@ function toolsWith(field: 'project' | 'scope', place: z.ZodOptional<z.ZodType<st
       destroys: false,
       input: z.strictObject({ id }),
       output: note,
-      run: async (asked, { memory }) => shown(await memory.get(asked.id)),
+      run: async (input, { memory }) => shown(await memory.get(input.id)),
     }),
     tool({
       name: 'memory_forget',
@@ -94,7 +94,7 @@ function toolsWith(field: 'project' | 'scope', place: z.ZodOptional<z.ZodType<st
       destroys: true,
       input: z.strictObject({ id }),
       output: z.object({ id: z.string() }),
-      run: async (asked, { memory }) => ({ id: (await memory.forget(asked.id)).id }),
+      run: async (input, { memory }) => ({ id: (await memory.forget(input.id)).id }),
     }),
   ];
 }

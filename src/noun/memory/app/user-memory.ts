@@ -103,8 +103,8 @@ export class UserMemory {
     const scope = this.#scope({ project, sandboxName });
     const saves = notes.map(async ({ id, scope: old, by, at, expiresAt = null, vector, ...note }) => {
       try {
-        const asked = await own.newNote({ ...note, key: `import:${id}` }, scope ?? importScope(old));
-        await memory.save({ ...asked, expiresAt, origin: { by, at }, ...(vector === undefined ? {} : { vector }) });
+        const imported = await own.newNote({ ...note, key: `import:${id}` }, scope ?? importScope(old));
+        await memory.save({ ...imported, expiresAt, origin: { by, at }, ...(vector === undefined ? {} : { vector }) });
       } catch (error) {
         if (!isFault(error, 'invalid') && !isFault(error, 'conflict')) throw error;
         refused.push({ id, reason: asFault(error).message });

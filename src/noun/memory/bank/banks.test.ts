@@ -20,7 +20,7 @@ import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { type BankLimits, defaultBankLimits } from '../model/bank.ts';
 import type { Bank, Banks } from './bank.ts';
 import { openBanks } from './banks.ts';
-import { hostedBanks } from './opened-bank.ts';
+import { bankObjects } from './opened-bank.ts';
 
 let folder: string;
 let banks: Banks;
@@ -28,7 +28,7 @@ let opened = 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-bank-'));
-  banks = openBanks(withoutThread(hostedBanks));
+  banks = openBanks(withoutThread(bankObjects));
 });
 afterEach(async () => {
   await banks.close();
@@ -50,7 +50,7 @@ const plain = (path: string, content: string | Buffer) => {
 };
 
 bankConformance('the bank in a folder', async (limits, clock) => {
-  banks = openBanks(withoutThread(() => hostedBanks(() => clock.now)));
+  banks = openBanks(withoutThread(() => bankObjects(() => clock.now)));
   const place = placeOf(String(opened++));
   const path = (name: string) => join(place.files, name);
   return {

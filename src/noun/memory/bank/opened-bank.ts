@@ -56,7 +56,7 @@ export interface OpenedBankOptions {
   readonly now: () => Date;
 }
 
-export function hostedBanks(now = () => new Date()): ThreadObjectKind<OpenedBank> {
+export function bankObjects(now = () => new Date()): ThreadObjectKind<OpenedBank> {
   return {
     open: (_, [place, limits]: readonly [BankPlace, BankLimits]) => new OpenedBank(place, { limits, now }),
     erase: (folder) => rmSync(folder, { recursive: true, force: true }),

@@ -28,8 +28,8 @@ async function log(context: Context, path: string | undefined, { diff, limit }: 
     ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
     ...(diff ? { diffs: 'true' as const } : {}),
   };
-  const asked = connect(context).call('GET /v1/memory/bank/log', { query });
-  await printAnswer(context, asked, (versions) => versions.flatMap(linesOf), {
+  const answer = connect(context).call('GET /v1/memory/bank/log', { query });
+  await printAnswer(context, answer, (versions) => versions.flatMap(linesOf), {
     empty: 'no versions; carrel run --memory-bank gives a sandbox the memory bank',
   });
 }

@@ -50,15 +50,18 @@ export async function memorySearch(context: Context, { args, options }: Invocati
     ...(where === undefined ? {} : { where: metadataIn(where, '--where') }),
     ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
   };
-  const asked = connect(context).call('POST /v1/memory/search', { body });
-  await printAnswer(context, asked, (found) => found.flatMap(({ note }) => noteLines(note, context.out)).slice(0, -1), {
-    empty: 'no notes found',
-  });
+  const answer = connect(context).call('POST /v1/memory/search', { body });
+  await printAnswer(
+    context,
+    answer,
+    (found) => found.flatMap(({ note }) => noteLines(note, context.out)).slice(0, -1),
+    { empty: 'no notes found' },
+  );
 }
 
 export async function memoryGet(context: Context, { args }: Invocation): Promise<void> {
-  const asked = connect(context).call('GET /v1/memory/notes/{id}', { path: { id: checkNoteId(args[0]!) } });
-  await printAnswer(context, asked, (note) => noteLines(note, context.out).slice(0, -1));
+  const answer = connect(context).call('GET /v1/memory/notes/{id}', { path: { id: checkNoteId(args[0]!) } });
+  await printAnswer(context, answer, (note) => noteLines(note, context.out).slice(0, -1));
 }
 
 interface LsOptions extends PlaceOptions {
@@ -73,8 +76,8 @@ export async function memoryLs(context: Context, { options }: Invocation<LsOptio
     ...(before === undefined ? {} : { before: checkNoteId(before) }),
     ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit', 1) }),
   };
-  const asked = connect(context).call('GET /v1/memory/notes', { query });
-  await printAnswer(context, asked, (notes) => notes.flatMap((note) => noteLines(note, context.out)).slice(0, -1), {
+  const answer = connect(context).call('GET /v1/memory/notes', { query });
+  await printAnswer(context, answer, (notes) => notes.flatMap((note) => noteLines(note, context.out)).slice(0, -1), {
     empty: 'no notes; save one with: carrel memory save TEXT',
   });
 }

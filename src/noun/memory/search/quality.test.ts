@@ -8,10 +8,10 @@ import { withoutThread } from '../../../lib/wire/thread-objects.ts';
 import { openMemories } from '../memories.ts';
 import type { Memory, Query } from '../memory.ts';
 import { defaultMemoryLimits } from '../model/memory.ts';
-import { hostedMemories } from '../opened-memory.ts';
+import { memoryObjects } from '../opened-memory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'carrel-quality-'));
-const memories = openMemories(withoutThread(hostedMemories));
+const memories = openMemories(withoutThread(memoryObjects));
 let memory: Memory;
 const vectorOf = (text: string) => ({ model: standInModel, values: standInVector(text) });
 
@@ -39,9 +39,9 @@ async function recallAt5(query: (text: string) => Partial<Query>): Promise<numbe
 }
 
 test('M11 searching 200 notes by both finds at least as much as by words or vectors alone', async () => {
-  const text = await recallAt5((asked) => ({ text: asked }));
-  const vectors = await recallAt5((asked) => ({ vector: vectorOf(asked) }));
-  const both = await recallAt5((asked) => ({ text: asked, vector: vectorOf(asked) }));
+  const text = await recallAt5((question) => ({ text: question }));
+  const vectors = await recallAt5((question) => ({ vector: vectorOf(question) }));
+  const both = await recallAt5((question) => ({ text: question, vector: vectorOf(question) }));
   console.log(`recall@5 of 50 questions: text ${text}, vectors ${vectors}, both ${both}`);
   expect(text).toBeGreaterThanOrEqual(0.5);
   expect(vectors).toBeGreaterThanOrEqual(0.9);

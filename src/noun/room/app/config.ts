@@ -66,12 +66,12 @@ const webhooks = z.record(z.string().regex(webhookNamePattern), webhook).meta({
   ],
 });
 
-function webhookOf(name: string, { verify, url, header, timestamp, ...said }: z.output<typeof webhook>): Webhook {
+function webhookOf(name: string, { verify, url, header, timestamp, ...rest }: z.output<typeof webhook>): Webhook {
   if ((url !== undefined) !== (verify === 'twilio')) throw new Fault('invalid', 'url goes with verify: twilio');
   if (verify !== 'hmac' && (header ?? timestamp) !== undefined) {
     throw new Fault('invalid', 'header and timestamp go with verify: hmac');
   }
-  const common = { name, ...said };
+  const common = { name, ...rest };
   if (verify === 'twilio') return { ...common, verify, url: url! };
   if (verify === 'bearer') return { ...common, verify };
   const names = {
@@ -93,16 +93,16 @@ export const roomConfig = [
     schema: webhooks.optional(),
     read: (content, at) => {
       const entries = Object.entries(content ?? {});
-      return { webhooks: entries.map(([name, said]) => at(`webhooks.${name}`, () => webhookOf(name, said))) };
+      return { webhooks: entries.map(([name, entry]) => at(`webhooks.${name}`, () => webhookOf(name, entry))) };
     },
   }),
 ] as const;
 
 function limitsOf({ body, attachmentSize, ...counts }: z.output<typeof schema>, at: At): RoomLimits {
-  const said = Object.entries(counts).filter(([, value]) => value !== undefined);
+  const configured = Object.entries(counts).filter(([, value]) => value !== undefined);
   return {
     ...defaults,
-    ...Object.fromEntries(said),
+    ...Object.fromEntries(configured),
     bodyBytes: Math.min(
       mostBytes,
       at('rooms.body', () => bytes(body ?? defaults.bodyBytes, 'rooms.body')),

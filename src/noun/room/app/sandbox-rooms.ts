@@ -19,8 +19,8 @@ export class SandboxRooms {
     this.#parts = parts;
   }
 
-  grants(user: string, asked: NonNullable<SandboxRequest['rooms']>): RoomGrant[] {
-    return asked.map(({ room, readonly = false }) => {
+  grants(user: string, requests: NonNullable<SandboxRequest['rooms']>): RoomGrant[] {
+    return requests.map(({ room, readonly = false }) => {
       const { name, folder } = this.#find(user, room);
       return { name, folder, readonly };
     });

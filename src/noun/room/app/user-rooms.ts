@@ -123,9 +123,12 @@ export class UserRooms {
   }
 
   /** By default the newest messages; with `after` or `unread` the first ones after that position. */
-  async read(name: string, { after, unread, search, archived, ...asked }: Reading): Promise<readonly MessageView[]> {
+  async read(
+    name: string,
+    { after, unread, search, archived, limit: requested }: Reading,
+  ): Promise<readonly MessageView[]> {
     const room = await this.open(name);
-    const limit = Math.min(asked.limit ?? defaultLimit, maxLimit);
+    const limit = Math.min(requested ?? defaultLimit, maxLimit);
     if (search !== undefined) return (await room.search(search, limit)).toReversed();
     if (archived) return room.readArchived({ after: after ?? null, limit });
     const start = unread ? await this.#position(room) : (after ?? null);

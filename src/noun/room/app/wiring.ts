@@ -13,8 +13,8 @@ import { openRooms } from '../rooms.ts';
 import { LiveRooms } from './live-rooms.ts';
 import { SandboxRooms } from './sandbox-rooms.ts';
 import { UserRooms } from './user-rooms.ts';
+import { RoomWatchers } from './watch/room-watchers.ts';
 import { UserWatches } from './watch/user-watches.ts';
-import { RoomWatchers } from './watch/watchers.ts';
 import { Webhooks } from './webhooks.ts';
 
 /** The parts that all users share. */

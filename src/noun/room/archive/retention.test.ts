@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { withoutThread } from '../../../lib/wire/thread-objects.ts';
-import { hostedRooms } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type Participant, type RoomMessage } from '../model/room.ts';
 import type { Room, RoomAbout, Rooms } from '../room.ts';
+import { roomObjects } from '../room-objects.ts';
 import { openRooms } from '../rooms.ts';
 
 const ann: Participant = { kind: 'person', name: 'ann' };
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function open(as: RoomAbout): Promise<void> {
-  rooms = openRooms(withoutThread(() => hostedRooms(() => now)));
+  rooms = openRooms(withoutThread(() => roomObjects(() => now)));
   room = await rooms.open(folder, as);
 }
 

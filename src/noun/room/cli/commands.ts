@@ -25,14 +25,14 @@ export async function roomCreate(context: Context, { args, options }: Invocation
     ...(keepDays === undefined ? {} : { keepDays: parseNumber(keepDays, '--keep-days') }),
     ...(keepMessages === undefined ? {} : { keepMessages: parseCount(keepMessages, '--keep-messages', 1) }),
   };
-  const asked = connect(context).call('POST /v1/rooms', { body });
-  const view = await printAnswer(context, asked, ({ name }) => plain(name));
+  const answer = connect(context).call('POST /v1/rooms', { body });
+  const view = await printAnswer(context, answer, ({ name }) => plain(name));
   context.out.note(`its files are in ${view.folder}`);
 }
 
 export async function roomLs(context: Context): Promise<void> {
-  const asked = connect(context).call('GET /v1/rooms');
-  const rooms = await printAnswer(context, asked, roomListing, {
+  const answer = connect(context).call('GET /v1/rooms');
+  const rooms = await printAnswer(context, answer, roomListing, {
     empty: 'no rooms; create one with: carrel room create NAME',
   });
   for (const { name, trouble } of rooms) if (trouble !== null) context.out.warn(`room ${name}: ${trouble}`);
@@ -132,8 +132,8 @@ export async function roomRm(
 ): Promise<void> {
   const query = options.force ? { force: true } : {};
   const path = { name: checkRoomName(args[0]!) };
-  const asked = connect(context).call('DELETE /v1/rooms/{name}', { path, query });
-  const view = await printAnswer(context, asked, ({ name }) => plain(name));
+  const answer = connect(context).call('DELETE /v1/rooms/{name}', { path, query });
+  const view = await printAnswer(context, answer, ({ name }) => plain(name));
   const { folder, isFolderRemoved } = view;
   context.out.note(isFolderRemoved ? `removed ${folder} with its messages` : `${folder} stays, with its messages`);
 }

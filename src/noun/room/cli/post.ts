@@ -31,8 +31,8 @@ export async function roomPost(context: Context, { args, options }: Invocation<O
     body: await textOf(words, path.name),
     ...(options.attach === undefined ? {} : { attachments: attachmentsOf(options.attach) }),
   };
-  const asked = connect(context).call('POST /v1/rooms/{name}/messages', { path, body });
-  await printAnswer(context, asked, (message) => plain(message.id));
+  const answer = connect(context).call('POST /v1/rooms/{name}/messages', { path, body });
+  await printAnswer(context, answer, (message) => plain(message.id));
 }
 
 async function textOf(words: readonly string[], room: string): Promise<string> {

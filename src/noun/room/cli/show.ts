@@ -19,14 +19,14 @@ export async function roomShow(context: Context, { args, options }: Invocation<O
   const path = { name: checkRoomName(args[0]!) };
   if (options.refused) return showRefused(context, path);
   const query = { repair: options.repair };
-  const asked = connect(context).call('GET /v1/rooms/{name}', { path, query });
-  const view = await printAnswer(context, asked, (room) => description(room, context.out));
+  const answer = connect(context).call('GET /v1/rooms/{name}', { path, query });
+  const view = await printAnswer(context, answer, (room) => description(room, context.out));
   if (view.repaired > 0) context.out.say(`wrote ${counted(view.repaired, 'file')} again that differed from the room`);
 }
 
 async function showRefused(context: Context, path: { readonly name: string }): Promise<void> {
-  const asked = connect(context).call('GET /v1/rooms/{name}/refused', { path });
-  await printAnswer(context, asked, refusalListing, { empty: 'nothing was refused' });
+  const answer = connect(context).call('GET /v1/rooms/{name}/refused', { path });
+  await printAnswer(context, answer, refusalListing, { empty: 'nothing was refused' });
 }
 
 export function refusalListing(refused: readonly RefusalView[], now?: number): string[] {

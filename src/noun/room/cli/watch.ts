@@ -40,8 +40,8 @@ export async function roomWatch(context: Context, { args, options }: Invocation<
 
 async function list(context: Context, path: { readonly name: string }, options: Options): Promise<void> {
   if (Object.values(options).some((value) => value !== undefined && value !== false)) throw needsWho(path.name);
-  const asked = connect(context).call('GET /v1/rooms/{name}/watchers', { path });
-  const watchers = await printAnswer(context, asked, watchListing, {
+  const answer = connect(context).call('GET /v1/rooms/{name}/watchers', { path });
+  const watchers = await printAnswer(context, answer, watchListing, {
     empty: `no watchers; add one with: carrel room watch ${path.name} WHO --wake`,
   });
   for (const { who, paused } of watchers) {

@@ -44,8 +44,8 @@ const builder = { kind: 'sandbox', name: 'builder' } as const;
 const senders = () => room.messages.map(({ from }) => from);
 
 test('R7: the sender is the participant whose inbox the file lies in', async () => {
-  const theirs = await inboxes.add(builder);
-  writeFileSync(join(theirs, 'ann.md'), 'from the sandbox');
+  const own = await inboxes.add(builder);
+  writeFileSync(join(own, 'ann.md'), 'from the sandbox');
   await room.until(() => room.messages.length === 1);
   writeFileSync(join(folder, 'inbox/x.md'), 'from the owner');
   await room.until(() => room.messages.length === 2);

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withoutThread } from '../../../lib/wire/thread-objects.ts';
-import { hostedRooms } from '../hosted-rooms.ts';
 import { defaultRoomLimits, type RoomMessage } from '../model/room.ts';
 import type { Room, Rooms } from '../room.ts';
+import { roomObjects } from '../room-objects.ts';
 import { openRooms } from '../rooms.ts';
 
 let folder: string;
@@ -27,7 +27,7 @@ const builder = { kind: 'sandbox', name: 'builder' } as const;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'carrel-room-inbox-'));
-  rooms = openRooms(withoutThread(hostedRooms));
+  rooms = openRooms(withoutThread(roomObjects));
   room = await rooms.open(folder, { ...about, limits: { ...defaultRoomLimits, burst: 30, messagesPerSecond: 1 } });
 });
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { object, type Shape, text, whole } from '../../../model/shape.ts';
 import { ulidPattern } from '../../../model/ulid.ts';
 import { roomNamePattern } from '../model/room.ts';
 import { RoomFiles, roomNames } from './inside.ts';
-import { lastNames } from './order.ts';
+import { lastNames } from './order-log.ts';
 import { post } from './post.ts';
 import { unread } from './read.ts';
 

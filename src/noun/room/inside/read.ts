@@ -1,7 +1,7 @@
 /** Prints messages of a room. */
 import { watch } from 'node:fs';
 import type { ReadMessage, RoomFiles } from './inside.ts';
-import { lastNames, OrderLog } from './order.ts';
+import { lastNames, OrderLog } from './order-log.ts';
 
 export interface ReadOutput {
   readonly isJson: boolean;

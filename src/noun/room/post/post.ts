@@ -10,7 +10,7 @@ import { mentionsIn } from '../model/mention.ts';
 import type { RoomLimits } from '../model/room.ts';
 import type { NewMessage } from '../room.ts';
 import { roomFault } from '../room-fault.ts';
-import type { RoomAttachments } from './attachments.ts';
+import type { RoomAttachments } from './room-attachments.ts';
 
 interface Parts {
   readonly folder: string;

@@ -14,7 +14,7 @@ import { hasEnded, type Sandbox } from '../model.ts';
 import type { SandboxCommands, Sandboxes } from '../sandbox.ts';
 import { takeInput } from './connection-input.ts';
 import { notRunning } from './not-running.ts';
-import { noteMemoryKill } from './record.ts';
+import { noteMemoryKill } from './sandbox-records.ts';
 
 export interface ExecScope {
   readonly sandboxes: Sandboxes;

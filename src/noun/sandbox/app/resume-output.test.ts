@@ -23,7 +23,7 @@ const logged = (text: string, offsetMs: number): LogLine => {
 
 async function resume({ observations, log = [], got = '', quiet = true }: Story) {
   const answers = [...observations];
-  const said: string[] = [];
+  const output: string[] = [];
   const notes: string[] = [];
   const sent = new SentOutput();
   if (quiet) sent.bytes.stdout = got.length;
@@ -44,22 +44,22 @@ async function resume({ observations, log = [], got = '', quiet = true }: Story)
     engine: { inspect, logs },
     sandbox: { id: 'x', name: 'box', spec: { engine: 'docker' }, status: { handle: null } } as Sandbox,
     sent,
-    send: async (_stream, bytes) => void said.push(bytes.toString()),
+    send: async (_stream, bytes) => void output.push(bytes.toString()),
     note: (message) => void notes.push(message),
     onReturn: async () => {},
     signal: new AbortController().signal,
   });
-  return { whole, said: said.join(''), notes };
+  return { whole, output: output.join(''), notes };
 }
 
 test('nothing more is passed on for a command that has ended', async () => {
-  expect(await resume({ observations: [ended] })).toEqual({ whole: true, said: '', notes: [] });
+  expect(await resume({ observations: [ended] })).toEqual({ whole: true, output: '', notes: [] });
 });
 
 test('the client gets a notice at once, then what the command wrote meanwhile', async () => {
   const log = [logged('one\n', -9000), logged('two\n', 9000)];
-  const { whole, said, notes } = await resume({ observations: [away, away, running], log, got: 'one\n' });
-  expect([whole, said]).toEqual([true, 'two\n']);
+  const { whole, output, notes } = await resume({ observations: [away, away, running], log, got: 'one\n' });
+  expect([whole, output]).toEqual([true, 'two\n']);
   expect(notes).toEqual([
     'no Docker Engine answers; waiting for it, Ctrl-C stops',
     'the engine answers again; box runs',
@@ -68,12 +68,12 @@ test('the client gets a notice at once, then what the command wrote meanwhile', 
 
 test('output in the log that the client has not received is passed on', async () => {
   const log = [logged('one\ntwo\n', -9000)];
-  expect((await resume({ observations: [away, running], log, got: 'one\n' })).said).toBe('two\n');
+  expect((await resume({ observations: [away, running], log, got: 'one\n' })).output).toBe('two\n');
 });
 
 test('a line that was unfinished when the connection broke is not joined with the next line', async () => {
   const log = [logged('one\n', -9000), logged('end\n', 9000)];
-  expect((await resume({ observations: [away, running], log, got: 'one\nunfin' })).said).toBe('end\n');
+  expect((await resume({ observations: [away, running], log, got: 'one\nunfin' })).output).toBe('end\n');
 });
 
 test.each<[string, Story]>([

@@ -33,7 +33,7 @@ export interface SpecConfig {
 export interface SpecParts {
   readonly config: SpecConfig;
   /** The rules to record; `project`: the folder whose file is read, null if an agent can write it. */
-  readonly networkRules: (asked: SandboxRequest['network'], project: string | null) => string[];
+  readonly networkRules: (requested: SandboxRequest['network'], project: string | null) => string[];
   /** The ports of this machine for the sandbox, chosen already. */
   readonly ports: readonly PortForward[];
   readonly owner: string;
@@ -116,9 +116,9 @@ function serviceGrants(names: readonly string[], declared: SpecConfig['services'
 }
 
 /** The file of a project is not read if an agent can write it, now or once this sandbox runs. */
-function rulesOf(asked: SandboxRequest['network'], { project, mode }: WorkspaceSpec, parts: SpecParts): string[] {
+function rulesOf(requested: SandboxRequest['network'], { project, mode }: WorkspaceSpec, parts: SpecParts): string[] {
   const isWritable = project !== null && (mode === 'bind' || parts.open().some((folder) => isInside(project, folder)));
-  return parts.networkRules(asked, isWritable ? null : project);
+  return parts.networkRules(requested, isWritable ? null : project);
 }
 
 type WorkspaceSpec = Pick<SandboxSpec, 'project' | 'mode' | 'workspace' | 'base'>;
@@ -182,7 +182,7 @@ export function ownProject(
 }
 
 /** The image that the request names, if any. The owner chooses what may run inside, so the name has to be resolved. */
-export function imageAsked({ image, engine, rootfs }: SandboxRequest): string | null {
+export function requestedImage({ image, engine, rootfs }: SandboxRequest): string | null {
   if (image === undefined) return null;
   if (rootfs !== undefined)
     throw new Fault('invalid', 'a sandbox is made of an image or of a root filesystem, not both', {

@@ -26,12 +26,12 @@ import type { Reconciler } from '../reconcile/reconcile.ts';
 import type { Removal, Sandboxes } from '../sandbox.ts';
 import { ExpectedClients } from './expected-clients.ts';
 import { type ObservedSandbox, observe, observeAll, statsOfRunning } from './observe.ts';
-import { isLeaving, requireRoom, requireStartable, SandboxRecords, wouldLose } from './record.ts';
+import { isLeaving, requireRoom, requireStartable, SandboxRecords, wouldLose } from './sandbox-records.ts';
 import {
   composeSpec,
   defaultGraceMs,
-  imageAsked,
   ownProject,
+  requestedImage,
   type SpecConfig,
   type SpecImage,
   type SpecParts,
@@ -64,7 +64,7 @@ export interface SandboxParts extends Pick<Kernel, 'store' | 'engineOf' | 'now'>
   };
   readonly credentialGrants: (names: readonly string[]) => CredentialGrant[];
   readonly networkRules: SpecParts['networkRules'];
-  readonly hostPorts: { choose(asked: readonly PortRequest[]): Promise<PortForward[]> };
+  readonly hostPorts: { choose(requests: readonly PortRequest[]): Promise<PortForward[]> };
   /** Refuses a spec whose texts contain the value of a secret. */
   readonly checkSpec: (spec: SpecTexts) => void;
   /** Why the network of a sandbox is not as its record says. */
@@ -95,8 +95,8 @@ export class UserSandboxes implements Sandboxes {
    */
   async create(request: SandboxRequest, id = randomBytes(8).toString('hex')): Promise<SandboxView> {
     const { store, wake } = this.#parts;
-    const asked = imageAsked(request);
-    const image = asked === null ? null : await this.#parts.images.resolve(asked);
+    const imageName = requestedImage(request);
+    const image = imageName === null ? null : await this.#parts.images.resolve(imageName);
     const ports = await this.#parts.hostPorts.choose(request.ports ?? []);
     const spec = this.#specOf(request, image, ports);
     requireRoom(store);
@@ -127,7 +127,7 @@ export class UserSandboxes implements Sandboxes {
 
   /** What `create` would record, or its refusal. Nothing is done, except that missing volumes of the user are made. */
   check(request: SandboxRequest): SandboxSpec {
-    const image = imageAsked(request);
+    const image = requestedImage(request);
     if (image !== null) this.#parts.images.check(image);
     return this.#specOf(request, image === null ? null : { name: image, id: '', path: null });
   }
@@ -160,9 +160,9 @@ export class UserSandboxes implements Sandboxes {
     return this.rows(true).flatMap(({ value }) => boundFolders(value.spec));
   }
 
-  #insert(asked: string | undefined, spec: SandboxSpec, id: string): SandboxRow {
+  #insert(requestedName: string | undefined, spec: SandboxSpec, id: string): SandboxRow {
     const { owner, now } = this.#parts;
-    const name = asked === undefined ? this.records.freeName() : checkSandboxName(asked);
+    const name = requestedName === undefined ? this.records.freeName() : checkSandboxName(requestedName);
     this.#parts.requireShares(spec);
     const at = now();
     const value: Sandbox = { id, name, createdAt: at, spec, status: initialStatus };

@@ -55,8 +55,8 @@ export function sandboxesOf(
     ...{ granting, requireShares },
     requireHome: () => volumes.requireMountable(),
     credentialGrants: (names) => credentials.grants(names),
-    networkRules: (asked, project) =>
-      effectiveRules(asked, {
+    networkRules: (requested, project) =>
+      effectiveRules(requested, {
         ...{ defaults: config.network.allow, presets: presetsFor(actor, config.network) },
         ...{ isOwner: actor.isOwner, project, readFile: readProjectFile },
         requireTrust: (file, grants) => trusts.require(file, grants),

@@ -6,7 +6,7 @@ import { plain } from '../../../client/output/text.ts';
 import { withTrust } from '../../../client/project-file/trust.ts';
 import type { SandboxRequest } from '../api.ts';
 import { warnAboutFallback } from './fallback.ts';
-import { tellPorts } from './published.ts';
+import { printPorts } from './published.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 import { chosenStreams } from './stream/stream-options.ts';
 
@@ -24,7 +24,7 @@ export async function create(context: Context, invocation: Invocation<SandboxOpt
     during(context.out, 'creating the sandbox', client.call('POST /v1/sandboxes', { body })),
   );
   warnAboutFallback(context.out, body, view);
-  tellPorts(context.out, view);
+  printPorts(context.out, view);
   if (context.json) context.out.document(view);
   else context.out.print(plain(view.name));
 }

@@ -1,6 +1,6 @@
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
-import { askedEnv, type EnvOptions } from '../../../client/env.ts';
+import { type EnvOptions, envFrom } from '../../../client/env.ts';
 import type { Output } from '../../../client/output/output.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
@@ -26,7 +26,7 @@ function execRequest({ options, command }: Invocation<Options>, out: Output): Ex
   return {
     command: [...command],
     stdin: streams.stdin,
-    env: { ...terminalEnv(streams), ...askedEnv(options) },
+    env: { ...terminalEnv(streams), ...envFrom(options) },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(streams.terminal ? { terminal: streams.terminal } : {}),
     ...(options.bound ? { bound: true } : {}),

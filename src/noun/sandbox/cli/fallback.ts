@@ -17,8 +17,8 @@ function copyText({ mode }: SandboxRequest, { name, workspace, project }: Sandbo
   return `overlay is not possible here; ${name} works on a whole copy of ${project}`;
 }
 
-function limitsText({ limits: asked = {} }: SandboxRequest, { limits }: SandboxView): string | null {
-  const named = (Object.keys(asked) as (keyof Limits)[]).filter((key) => limits.advisory.includes(key));
+function limitsText({ limits: requested = {} }: SandboxRequest, { limits }: SandboxView): string | null {
+  const named = (Object.keys(requested) as (keyof Limits)[]).filter((key) => limits.advisory.includes(key));
   if (named.length === 0) return null;
   return `${optionsOf(named)} cannot be enforced here: the sandbox may use more. carrel doctor shows what is missing; --strict refuses`;
 }

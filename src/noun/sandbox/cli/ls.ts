@@ -10,7 +10,7 @@ import { commandLine, plain } from '../../../client/output/text.ts';
 import { formatSize } from '../../../model/size.ts';
 import { terminalAgentLabel } from '../../agent/model/agent.ts';
 import type { SandboxView } from '../api.ts';
-import { paintState, tellUnseen } from './state.ts';
+import { paintState, warnUnseen } from './state.ts';
 
 /** `sizeBytes` is set with `--size`; null: it could not be measured. */
 type Listed = SandboxView & { readonly sizeBytes?: number | null };
@@ -27,7 +27,7 @@ export async function ls(context: Context, { options }: Invocation<Options>): Pr
   if (options.quiet) return context.out.print(...sandboxes.map(({ name }) => plain(name)));
   if (sandboxes.length === 0) return context.out.note('no sandboxes; make one with: carrel run -- uname -a');
   context.out.print(...listing(sandboxes, context.out, Date.now(), options.allUsers));
-  tellUnseen(context.out, sandboxes);
+  warnUnseen(context.out, sandboxes);
 }
 
 async function list(context: Context, { size, allUsers }: Options): Promise<Listed[]> {
@@ -72,7 +72,7 @@ function sizeCell({ sizeBytes }: Listed): string[] {
   return [sizeBytes === null ? '-' : formatSize(sizeBytes)];
 }
 
-/** A terminal agent is started by a program of ours, so the name of the agent says more than the command. */
+/** A terminal agent is started by a program of Carrel, so the name of the agent says more than the command. */
 function commandCell({ command, labels }: SandboxView): string {
   const agent = labels[terminalAgentLabel];
   if (agent !== undefined) return plain(agent);

@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { authorIn } from '../../../client/author.ts';
-import { askedEnv, type EnvOptions } from '../../../client/env.ts';
+import { type EnvOptions, envFrom } from '../../../client/env.ts';
 import { naming, parseCount, parseNumber, parsePairs } from '../../../client/option.ts';
 import { absolute } from '../../../client/paths.ts';
 import type { EngineName, RuntimeName } from '../../../model/engine.ts';
@@ -52,7 +52,7 @@ export function sandboxRequest(
   command: readonly string[],
 ): SandboxRequest {
   const { name, engine, runtime, image, secret, credential, service, label, rootfs } = options;
-  const env = askedEnv(options);
+  const env = envFrom(options);
   return {
     ...(name === undefined ? {} : { name: checkSandboxName(name) }),
     ...(engine === undefined ? {} : { engine }),
@@ -64,12 +64,12 @@ export function sandboxRequest(
     ...(env === undefined ? {} : { env }),
     ...(secret === undefined ? {} : { secrets: [...new Set(secret.map(checkSecretName))] }),
     ...(credential === undefined ? {} : { credentials: [...new Set(credential.map(checkCredentialName))] }),
-    ...askedServices(service),
-    ...askedGrants(options),
-    ...(options.network === undefined ? {} : { network: askedNetwork(options.network) }),
+    ...servicesFrom(service),
+    ...grantsFrom(options),
+    ...(options.network === undefined ? {} : { network: networkFrom(options.network) }),
     ...(options.publish === undefined ? {} : { ports: options.publish.map(parsePublished) }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    limits: askedLimits(options),
+    limits: limitsFrom(options),
     ...(options.strict ? { strict: true } : {}),
     ...(image === undefined ? {} : { image }),
     ...(rootfs === undefined ? {} : { rootfs: absolute(rootfs, '--rootfs') }),
@@ -109,11 +109,11 @@ export interface GrantOptions {
 }
 
 /** The fields that the grant options fill, for all commands that create sandboxes. */
-export function askedGrants(options: GrantOptions): RequestedGrants {
+export function grantsFrom(options: GrantOptions): RequestedGrants {
   const lists = grantTable.flatMap(([field, { option, parse, distinct }]) => {
     const texts = options[optionName(option.flags)] as readonly string[] | undefined;
-    const asked = texts?.map(parse);
-    return asked === undefined ? [] : [[field, distinct?.(asked) ?? asked]];
+    const values = texts?.map(parse);
+    return values === undefined ? [] : [[field, distinct?.(values) ?? values]];
   });
   const grants = Object.fromEntries(lists) as RequestedGrants;
   return options.memoryBank ? { ...grants, volumes: [...(grants.volumes ?? []), bankRequest(false)] } : grants;
@@ -123,17 +123,17 @@ function optionName(flags: string): string {
   return /--([a-z-]+)/.exec(flags)![1]!.replaceAll(/-./g, ([, letter]) => letter!.toUpperCase());
 }
 
-export function askedServices(names: readonly string[] | undefined): Pick<SandboxRequest, 'services'> {
+export function servicesFrom(names: readonly string[] | undefined): Pick<SandboxRequest, 'services'> {
   return names === undefined ? {} : { services: [...new Set(names.map(checkServiceName))] };
 }
 
-export function askedNetwork(text: string): NonNullable<SandboxRequest['network']> {
+export function networkFrom(text: string): NonNullable<SandboxRequest['network']> {
   if (text === 'none') return 'none';
   const rules = text.split(',').map((rule) => rule.trim());
   return rules.map((rule) => naming('--network', () => usableRule(rule, rules)));
 }
 
-function askedLimits({ cpus, memory, swap, pids, disk }: SandboxOptions): NonNullable<SandboxRequest['limits']> {
+function limitsFrom({ cpus, memory, swap, pids, disk }: SandboxOptions): NonNullable<SandboxRequest['limits']> {
   return {
     ...(cpus === undefined ? {} : { cpus: parseNumber(cpus, '--cpus') }),
     ...(memory === undefined ? {} : { memoryBytes: parseSize(memory, '--memory') }),

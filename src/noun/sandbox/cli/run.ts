@@ -12,14 +12,14 @@ import { Fault, isFault } from '../../../model/fault.ts';
 import type { SandboxView } from '../api.ts';
 import { create } from './create.ts';
 import { warnAboutFallback } from './fallback.ts';
-import { tellPorts } from './published.ts';
+import { printPorts } from './published.ts';
 import { type SandboxOptions, sandboxRequest, withAuthor, withStreams } from './request.ts';
 import { showUntilEnd } from './stream/interactive.ts';
 import { chosenStreams, type StreamChoice } from './stream/stream-options.ts';
 
 const interruptedExit = 130;
 /** How long looking for changes may delay the end of the command. */
-const tellChangesMs = 2000;
+const changesTimeoutMs = 2000;
 
 export async function run(context: Context, invocation: Invocation<SandboxOptions>): Promise<number> {
   const { args, options, command } = invocation;
@@ -29,8 +29,8 @@ export async function run(context: Context, invocation: Invocation<SandboxOption
     return 0;
   }
   const streams = chosenStreams(options, context.out, true);
-  const asked = withStreams(sandboxRequest(options, args[0], command), streams);
-  const body = { ...(await withAuthor(asked)), console: true };
+  const request = withStreams(sandboxRequest(options, args[0], command), streams);
+  const body = { ...(await withAuthor(request)), console: true };
   const client = connect(context);
   const interrupts = new InterruptHandler(client, context.out);
   const release = catchSignals(() => interrupts.press());
@@ -39,11 +39,11 @@ export async function run(context: Context, invocation: Invocation<SandboxOption
     interrupts.stops(view.name);
     if (context.json) context.out.document({ stream: 'sandbox', name: view.name, id: view.id }, 0);
     warnAboutFallback(context.out, body, view);
-    tellPorts(context.out, view);
+    printPorts(context.out, view);
     const exit = await join(client, context.out, view, streams);
     warnRefused(context.out, view.name, exit.refused, options.rm);
-    if (options.rm) await tellKept(client, context.out, view);
-    else await tellChanges(client, context.out, view);
+    if (options.rm) await warnKept(client, context.out, view);
+    else await noteChanges(client, context.out, view);
     return interrupts.pressed ? interruptedExit : exit.exitCode;
   } finally {
     release();
@@ -74,7 +74,7 @@ function warnRefused(out: Output, name: string, refused: readonly string[] = [],
 }
 
 /** `--rm` does not remove a sandbox with unapplied changes: this warns that the sandbox was kept. */
-async function tellKept(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
+async function warnKept(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
   if (workspace === null) return;
   const kept = await client.call('GET /v1/sandboxes/{name}', { path: { name } }).then(
     (view) => view.kept,
@@ -84,10 +84,10 @@ async function tellKept(client: Client, out: Output, { name, workspace }: Sandbo
 }
 
 /** At a terminal, the end of a run mentions changes to review. */
-async function tellChanges(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
+async function noteChanges(client: Client, out: Output, { name, workspace }: SandboxView): Promise<void> {
   if (workspace === null || !out.interactive) return;
   try {
-    const signal = AbortSignal.timeout(tellChangesMs);
+    const signal = AbortSignal.timeout(changesTimeoutMs);
     const { changes } = await client.call('POST /v1/sandboxes/{name}/changes', { path: { name }, body: {}, signal });
     if (changes.length > 0) out.note(`${counted(changes.length, 'file')} changed; see: carrel diff ${name}`);
   } catch {

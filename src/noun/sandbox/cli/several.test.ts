@@ -13,7 +13,7 @@ import { rm } from './rm.ts';
 const day = 86_400_000;
 let home: string;
 let server: http.Server;
-let asked: string[];
+let requests: string[];
 let printed: string;
 let warned: string;
 /** The Fault code for each name; requests for other names succeed. */
@@ -36,11 +36,11 @@ const there = [
 
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'carrel-several-'));
-  [asked, printed, warned, refusals] = [[], '', '', {}];
+  [requests, printed, warned, refusals] = [[], '', '', {}];
   server = http.createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://x');
     const name = pathname.split('/')[3];
-    if (name !== undefined) asked.push([request.method, name, pathname.split('/')[4], searchParams].join(' '));
+    if (name !== undefined) requests.push([request.method, name, pathname.split('/')[4], searchParams].join(' '));
     const code = name === undefined ? undefined : refusals[name];
     const fault = code && new Fault(code, `${name} says ${code}`);
     response.writeHead(fault ? faultTable[fault.code].http : 200);
@@ -64,7 +64,7 @@ const use = (options: object, args: string[] = []) => ({ args, options, command:
 describe('stop --all', () => {
   test('stops running and pending sandboxes and prints their names', async () => {
     expect(await stop(context(), use({ all: true }))).toBe(0);
-    expect(asked.sort()).toEqual(['POST busy stop ', 'POST waits stop ']);
+    expect(requests.sort()).toEqual(['POST busy stop ', 'POST waits stop ']);
     expect(printed).toBe('busy\nwaits\n');
   });
 
@@ -84,14 +84,14 @@ describe('stop --all', () => {
   test('is refused together with names, and stop without both is refused', async () => {
     await expect(stop(context(), use({ all: true }, ['busy']))).rejects.toThrow('not both');
     await expect(stop(context(), use({}))).rejects.toThrow('no sandbox is named');
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });
 
 describe('start --all', () => {
   test('starts stopped and lost sandboxes, but none whose command ended by itself', async () => {
     expect(await start(context(), use({ all: true }))).toBe(0);
-    expect(asked.sort()).toEqual(['POST gone start ', 'POST young start ']);
+    expect(requests.sort()).toEqual(['POST gone start ', 'POST young start ']);
   });
 
   test('is refused together with names, and start without both is refused', async () => {
@@ -101,34 +101,34 @@ describe('start --all', () => {
 });
 
 describe('rm --all', () => {
-  const names = () => asked.map((one) => one.split(' ')[1]).sort();
+  const names = () => requests.map((one) => one.split(' ')[1]).sort();
 
   test('removes ended sandboxes, and with --force also running ones', async () => {
     expect(await rm(context(), use({ all: true, yes: true }))).toBe(0);
     expect(names()).toEqual(['gone', 'odd', 'old', 'older', 'young']);
-    expect(asked.every((one) => !one.includes('force') && !one.includes('staleMs'))).toBe(true);
-    asked = [];
+    expect(requests.every((one) => !one.includes('force') && !one.includes('staleMs'))).toBe(true);
+    requests = [];
     expect(await rm(context(), use({ all: true, yes: true, force: true }))).toBe(0);
     expect(names()).toEqual(['busy', 'gone', 'odd', 'old', 'older', 'waits', 'young']);
   });
 
   test('lists the sandboxes and removes nothing without a terminal to ask at', async () => {
     await expect(rm(context(), use({ all: true }))).rejects.toThrow('not a terminal to ask at');
-    expect(asked.every((one) => one.includes('dryRun=true'))).toBe(true);
+    expect(requests.every((one) => one.includes('dryRun=true'))).toBe(true);
     expect(warned).toContain('would remove young, stopped ');
   });
 });
 
 describe('rm --stale', () => {
   const stale = (options: object = {}) => use({ stale: '7d', yes: true, ...options });
-  const removals = () => asked.map((one) => one.split(' ').slice(0, 2).join(' '));
+  const removals = () => requests.map((one) => one.split(' ').slice(0, 2).join(' '));
 
   test('requests removal only of sandboxes that ended that long ago, and the daemon gets the age', async () => {
     expect(await rm(context(), stale())).toBe(0);
-    expect(asked.sort()).toEqual([`DELETE old  staleMs=${7 * day}`, `DELETE older  staleMs=${7 * day}`]);
+    expect(requests.sort()).toEqual([`DELETE old  staleMs=${7 * day}`, `DELETE older  staleMs=${7 * day}`]);
     expect(printed).toBe('old\nolder\n');
     expect(await rm(context(), stale({ force: true, stale: '30d' }))).toBe(0);
-    expect(asked.at(-1)).toBe(`DELETE older  staleMs=${30 * day}&force=true`);
+    expect(requests.at(-1)).toBe(`DELETE older  staleMs=${30 * day}&force=true`);
   });
 
   test('keeps sandboxes with unapplied changes, prints why, and succeeds', async () => {
@@ -157,7 +157,7 @@ describe('rm --stale', () => {
     const refused = await rm(context(), stale({ yes: false })).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'invalid', data: { removed: ['older'], kept: [{ name: 'old' }] } });
     expect(warned).toBe('would remove older, failed 90d ago\nkept old: old says conflict\n');
-    expect(asked.every((one) => one.includes('dryRun=true'))).toBe(true);
+    expect(requests.every((one) => one.includes('dryRun=true'))).toBe(true);
     expect(removals().sort()).toEqual(['DELETE old', 'DELETE older']);
   });
 
@@ -171,6 +171,6 @@ describe('rm --stale', () => {
     await expect(rm(context(), stale({ stale: '7' }))).rejects.toThrow('is not a time span');
     await expect(rm(context(), use({}))).rejects.toThrow('no sandbox is named');
     await expect(rm(context(), use({ yes: true }, ['old']))).rejects.toThrow('--yes is for --all and --stale');
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 });

@@ -9,12 +9,12 @@ import { commandLine, plain } from '../../../client/output/text.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import { formatSize } from '../../../model/size.ts';
 import type { SandboxView } from '../api.ts';
-import { paintState, tellUnseen } from './state.ts';
+import { paintState, warnUnseen } from './state.ts';
 
 export async function show(context: Context, { args }: Invocation): Promise<void> {
-  const asked = connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
-  const view = await printAnswer(context, asked, (sandbox) => description(sandbox, context.out));
-  tellUnseen(context.out, [view]);
+  const answer = connect(context).call('GET /v1/sandboxes/{name}', { path: { name: checkSandboxName(args[0]!) } });
+  const view = await printAnswer(context, answer, (sandbox) => description(sandbox, context.out));
+  warnUnseen(context.out, [view]);
 }
 
 export function description(view: SandboxView, out: Output, now?: number): string[] {

@@ -14,7 +14,7 @@ export function paintState(out: Output, state: SandboxView['state']): string {
 }
 
 /** Warns about sandboxes whose engine does not answer: their state may be out of date. */
-export function tellUnseen(out: Output, sandboxes: readonly SandboxView[]): void {
+export function warnUnseen(out: Output, sandboxes: readonly SandboxView[]): void {
   for (const why of new Set(sandboxes.map(({ unseen }) => unseen))) {
     const names = sandboxes.filter(({ unseen }) => unseen === why).map(({ name }) => name);
     if (why !== null) out.warn(`${names.join(', ')} as last seen: ${why}`);

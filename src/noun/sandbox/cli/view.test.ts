@@ -10,7 +10,7 @@ import type { SandboxView } from '../api.ts';
 import { usage } from './commands.ts';
 import { listing } from './ls.ts';
 import { description } from './show.ts';
-import { tellUnseen } from './state.ts';
+import { warnUnseen } from './state.ts';
 
 const out = new Output(false, { write: () => {} });
 const now = Date.parse('2026-01-01T00:03:00Z');
@@ -52,11 +52,11 @@ test('ls shows state, command, age and exit of each sandbox', () => {
 });
 
 test('a warning names sandboxes whose engine does not answer', () => {
-  const said: string[] = [];
-  const words = new Output(false, { write: () => {} }, { write: (text) => said.push(`${text}`) });
+  const lines: string[] = [];
+  const words = new Output(false, { write: () => {} }, { write: (text) => lines.push(`${text}`) });
   const on = (name: string, unseen: string | null) => ({ ...sandbox, name, unseen });
-  tellUnseen(words, [on('a', 'gone\u001b'), on('b', null), on('c', 'gone\u001b')]);
-  expect(said).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);
+  warnUnseen(words, [on('a', 'gone\u001b'), on('b', null), on('c', 'gone\u001b')]);
+  expect(lines).toEqual(['carrel: a, c as last seen: gone\\u001b\n']);
 });
 
 test('ls --size adds the size, or - if it is not known', () => {

@@ -64,7 +64,7 @@ function insert(change: Partial<SandboxSpec> = {}): void {
 
 function ask(change: Partial<SandboxSpec>): void {
   const row = store.get('sandbox', id)!;
-  store.update(row, withSpec(row.value, change), { at, type: 'asked', subject: id, data: {} });
+  store.update(row, withSpec(row.value, change), { at, type: 'changed', subject: id, data: {} });
 }
 
 function status(): SandboxStatus {

@@ -7,7 +7,7 @@ import type { Sandbox } from '../model.ts';
 import { type Action, plan, type SandboxStep } from './plan.ts';
 import type { ReconcileParts, Reconciler, SandboxRow } from './reconcile.ts';
 import { FailedStart, isGivenUp, type StepParts, takeStep } from './step.ts';
-import { Visits } from './visit.ts';
+import { Visits } from './visits.ts';
 
 /** More turns than any sandbox needs, in case two writers keep undoing each other's changes. */
 const maxTurns = 50;

@@ -16,7 +16,7 @@ import { section } from '../../../kernel/settings/section.ts';
 import { flag } from '../../../lib/schema/query.ts';
 import * as shape from '../api.ts';
 import { checkVolumePrefix, defaultVolumePrefix, maxNamedVolumes } from '../model.ts';
-import type { UserVolumes } from './volumes.ts';
+import type { UserVolumes } from './user-volumes.ts';
 
 export interface VolumeScope {
   readonly volumes: UserVolumes;

@@ -1,7 +1,7 @@
 /** The volumes of a sandbox: those of its user exist before it starts, and records say when each was last used. */
 import type { SandboxPart } from '../../sandbox/part/part.ts';
 import type { Volumes } from '../volumes.ts';
-import { useVolumes } from './volumes.ts';
+import { useVolumes } from './user-volumes.ts';
 
 export function volumePart(
   volumes: Pick<Volumes, 'init' | 'touch'>,

@@ -16,7 +16,7 @@ import { crashPoint } from '../../../lib/flow/crash-point.ts';
 import { renameNoReplace, SysError } from '../../../lib/sys/sys.ts';
 import { Fault } from '../../../model/fault.ts';
 import type { Volume } from '../model.ts';
-import type { OnProgress } from '../work.ts';
+import type { OnProgress } from '../work-list.ts';
 import { archiveFormat, type Manifest, manifestBytes, parseManifest, printManifest } from './manifest.ts';
 import { blockBytes, damaged, makeHeader, padded } from './member.ts';
 import { type Compression, chooseCompression, pack, writeAll } from './pack.ts';

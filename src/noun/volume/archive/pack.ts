@@ -7,7 +7,7 @@ import { failed, type Program, type ProgramEnd, start } from '../../../lib/proce
 import { run } from '../../../lib/process/run.ts';
 import { pipe } from '../../../lib/sys/sys.ts';
 import { isFault } from '../../../model/fault.ts';
-import type { OnProgress } from '../work.ts';
+import type { OnProgress } from '../work-list.ts';
 import { lookForSpecial, tooLong } from './special.ts';
 
 export type Compression = 'zstd' | 'gzip';

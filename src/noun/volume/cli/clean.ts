@@ -23,8 +23,8 @@ interface Order {
 export async function volumeClean(context: Context, { args, options }: Invocation<Options>): Promise<void> {
   const { out } = context;
   const client = connect(context);
-  const asked = { ...(args.length === 0 ? {} : { names: args.map(checkVolume) }), backup: options.backup };
-  const order = options.yes ? asked : await agreed(context, client, asked);
+  const request = { ...(args.length === 0 ? {} : { names: args.map(checkVolume) }), backup: options.backup };
+  const order = options.yes ? request : await agreed(context, client, request);
   if (order === null) return;
   const view = await during(out, 'removing volumes', client.call('POST /v1/volumes/clean', { body: order }));
   if (context.json) return out.document(view);

@@ -14,43 +14,43 @@ type Options = { readonly plugins?: string };
 
 export async function volumeInit(context: Context, { options }: Invocation<Options>): Promise<void> {
   const body = options.plugins === undefined ? {} : { plugins: absolute(options.plugins, '--plugins') };
-  const asked = connect(context).call('POST /v1/volumes', { body });
-  await printAnswer(context, asked, (volumes) => volumes.map(({ name }) => plain(name)));
+  const answer = connect(context).call('POST /v1/volumes', { body });
+  await printAnswer(context, answer, (volumes) => volumes.map(({ name }) => plain(name)));
 }
 
 export async function volumeCreate(context: Context, { args }: Invocation): Promise<void> {
-  const asked = connect(context).call('POST /v1/volumes/named', { body: { name: newVolume(args[0]!) } });
-  await printAnswer(context, asked, nameCell);
+  const answer = connect(context).call('POST /v1/volumes/named', { body: { name: newVolume(args[0]!) } });
+  await printAnswer(context, answer, nameCell);
 }
 
 export async function volumeBackup(context: Context, { args }: Invocation): Promise<void> {
   const name = checkVolume(args[0]!);
-  const asked = connect(context).call('POST /v1/volumes/{name}/backup', { path: { name } });
+  const answer = connect(context).call('POST /v1/volumes/{name}/backup', { path: { name } });
   const doing = volumeWork(
     context,
     `packing ${name}`,
     (work) => work.doing === 'packing' && [work.name, work.label ?? work.type].includes(name),
   );
-  const view = await during(context.out, doing, asked);
+  const view = await during(context.out, doing, answer);
   for (const note of view.notes) context.out.warn(note);
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.file));
 }
 
 /** A bare name that is not a file here is the name of a backup that the daemon keeps. */
-function fileOf(asked: string): string {
-  return asked !== '' && !asked.includes('/') && !existsSync(asked) ? asked : absolute(asked, 'FILE');
+function fileOf(text: string): string {
+  return text !== '' && !text.includes('/') && !existsSync(text) ? text : absolute(text, 'FILE');
 }
 
 export async function volumeRestore(context: Context, { args }: Invocation): Promise<void> {
   const file = fileOf(args[0]!);
-  const asked = connect(context).call('POST /v1/volumes/restore', { body: { file } });
+  const answer = connect(context).call('POST /v1/volumes/restore', { body: { file } });
   const doing = volumeWork(
     context,
     'restoring the volume',
     (work) => work.doing !== 'packing' && work.file === basename(file),
   );
-  const view = await during(context.out, doing, asked);
+  const view = await during(context.out, doing, answer);
   for (const note of view.notes) context.out.warn(note);
   if (context.json) return context.out.document(view);
   context.out.print(plain(view.volume.name));
@@ -58,8 +58,8 @@ export async function volumeRestore(context: Context, { args }: Invocation): Pro
 
 export async function volumeMigrate(context: Context, { args }: Invocation): Promise<void> {
   const folder = absolute(args[0]!, 'FOLDER');
-  const asked = connect(context).call('POST /v1/volumes/migrate', { body: { folder } });
-  const view = await printAnswer(context, asked, migrated, { doing: 'copying volumes' });
+  const answer = connect(context).call('POST /v1/volumes/migrate', { body: { folder } });
+  const view = await printAnswer(context, answer, migrated, { doing: 'copying volumes' });
   for (const { from, reason } of view.left) context.out.warn(`left ${from}: ${reason}`);
   if (view.migrated.length + view.left.length === 0) context.out.say(`${folder} has no volumes with older names`);
 }

@@ -13,13 +13,13 @@ type Options = { readonly allUsers?: boolean; readonly backups?: boolean };
 export async function volumeLs(context: Context, { options }: Invocation<Options>): Promise<void> {
   const query = options.allUsers ? { allUsers: true } : {};
   if (options.backups) return backupsLs(context, query);
-  const asked = connect(context).call('GET /v1/volumes', { query });
-  await printAnswer(context, asked, volumeListing, { empty: 'no volumes; make yours with: carrel volume init' });
+  const answer = connect(context).call('GET /v1/volumes', { query });
+  await printAnswer(context, answer, volumeListing, { empty: 'no volumes; make yours with: carrel volume init' });
 }
 
 async function backupsLs(context: Context, query: { readonly allUsers?: boolean }): Promise<void> {
-  const asked = connect(context).call('GET /v1/volumes/backups', { query });
-  await printAnswer(context, asked, backupListing, { empty: 'no backups; make one with: carrel volume backup NAME' });
+  const answer = connect(context).call('GET /v1/volumes/backups', { query });
+  await printAnswer(context, answer, backupListing, { empty: 'no backups; make one with: carrel volume backup NAME' });
 }
 
 export function backupListing(backups: readonly BackupEntryView[], now?: number): string[] {

@@ -34,9 +34,9 @@ export async function volumeRm(context: Context, { args, options }: Invocation<O
   return code;
 }
 
-async function removeVolume(client: Client, asked: string, { backup }: Options): Promise<Removed> {
+async function removeVolume(client: Client, reference: string, { backup }: Options): Promise<Removed> {
   const query = backup ? {} : { backup: false };
-  const view = await client.call('DELETE /v1/volumes/{name}', { path: { name: checkVolume(asked) }, query });
+  const view = await client.call('DELETE /v1/volumes/{name}', { path: { name: checkVolume(reference) }, query });
   const where = view.backup === null ? '' : `; backup in ${plain(view.backup)}`;
   return { line: `removed ${plain(view.label)}${where}`, view };
 }

@@ -10,8 +10,8 @@ import { lastUseCell, nameCell, ownerCell } from './volume.ts';
 type Options = { readonly allUsers?: boolean };
 
 export async function volumeStatus(context: Context, { options }: Invocation<Options>): Promise<void> {
-  const asked = connect(context).call('GET /v1/volumes/status', { query: options.allUsers ? { allUsers: true } : {} });
-  const volumes = await printAnswer(context, asked, volumeUsage, {
+  const answer = connect(context).call('GET /v1/volumes/status', { query: options.allUsers ? { allUsers: true } : {} });
+  const volumes = await printAnswer(context, answer, volumeUsage, {
     doing: 'measuring the volumes',
     empty: 'no volumes; make yours with: carrel volume init',
   });

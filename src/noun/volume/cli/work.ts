@@ -6,21 +6,22 @@ import { formatSize } from '../../../model/size.ts';
 import type { VolumeWorkView } from '../api.ts';
 
 /**
- * Each call of the result asks the daemon again and returns its last answer. `isOurs` selects the work of this command.
+ * Each call of the result sends a request to the daemon and returns its last answer. `isOwn` selects the work of this
+ * command.
  */
-export function volumeWork(context: Context, first: string, isOurs: (work: VolumeWorkView) => boolean): () => string {
+export function volumeWork(context: Context, first: string, isOwn: (work: VolumeWorkView) => boolean): () => string {
   // The command itself prints the warnings.
   const client = connectRunning(context, () => {});
   let text = first;
-  let isAsking = false;
-  const ask = async () => {
-    isAsking = true;
-    const work = (await client.call('GET /v1/volumes/work').catch(() => [])).find(isOurs);
+  let isReading = false;
+  const read = async () => {
+    isReading = true;
+    const work = (await client.call('GET /v1/volumes/work').catch(() => [])).find(isOwn);
     if (work) text = workLine(work);
-    isAsking = false;
+    isReading = false;
   };
   return () => {
-    if (!isAsking) void ask();
+    if (!isReading) void read();
     return text;
   };
 }

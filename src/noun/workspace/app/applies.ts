@@ -48,30 +48,30 @@ export class Applies {
     this.#parts = parts;
   }
 
-  async apply(asked: ApplyRequest): Promise<Shown<ApplyView>> {
-    if (asked.pick === undefined) return this.#apply(asked, undefined);
-    if (asked.names.length > 1) throw new Fault('invalid', 'pick: parts are taken of one sandbox only');
+  async apply(request: ApplyRequest): Promise<Shown<ApplyView>> {
+    if (request.pick === undefined) return this.#apply(request, undefined);
+    if (request.names.length > 1) throw new Fault('invalid', 'pick: parts are taken of one sandbox only');
     const scratch = makeScratch(this.#parts.home);
     try {
-      return await this.#apply(asked, scratch);
+      return await this.#apply(request, scratch);
     } finally {
       await removeTree(scratch);
     }
   }
 
   /** `pickScratch`: the folder for versions that are made of the picked parts. */
-  async #apply(asked: ApplyRequest, pickScratch: string | undefined): Promise<Shown<ApplyView>> {
-    const opened = await this.#open(asked.names);
+  async #apply(request: ApplyRequest, pickScratch: string | undefined): Promise<Shown<ApplyView>> {
+    const opened = await this.#open(request.names);
     const project = opened[0]!.place.project;
-    const always = this.#always(project, asked);
-    const request = { ...asked, allow: [...(asked.allow ?? []), ...always], dryRun: isDry(asked), pickScratch };
+    const always = this.#always(project, request);
+    const order = { ...request, allow: [...(request.allow ?? []), ...always], dryRun: isDry(request), pickScratch };
     const { taken, apply, branch } = await this.#parts.locks.run(`project:${project}`, async () => {
       await this.#finishEarlier(project);
-      const take = request.branch === undefined ? this.#takeOver : this.#toBranch;
-      return take.call(this, opened, project, request);
+      const take = order.branch === undefined ? this.#takeOver : this.#toBranch;
+      return take.call(this, opened, project, order);
     });
     // Git inside may take long; other applies to the project do not wait for it.
-    const fetched = taken.blocked || request.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
+    const fetched = taken.blocked || order.dryRun ? none : await this.#commits(opened, taken.hiddenInGit);
     const { paths, plan, blocked, hiddenInGit, ignored } = taken;
     const planned = { blocked, paths: new EncodedJson(paths), plan, hiddenInGit, ignored };
     return { apply, branch, always: [...always], ...planned, ...fetched };

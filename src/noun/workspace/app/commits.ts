@@ -21,7 +21,7 @@ import { requireCurrentSandbox, type WorkspaceParts } from './workspaces.ts';
 
 type Commit = ApplyView['commits'][number];
 
-const maxSaidBytes = 64 * 1024;
+const maxStderrBytes = 64 * 1024;
 const bundleMs = 60_000;
 
 export async function fetchCommits(parts: WorkspaceParts, sandbox: Sandbox): Promise<Commit[]> {
@@ -98,18 +98,18 @@ async function end(git: Process): Promise<void> {
 async function written(git: Process, path: string, maxBytes: number): Promise<boolean> {
   git.stdin.end();
   const file = createWriteStream(path, { flags: 'w', mode: 0o600 });
-  const [said] = await Promise.all([lastErrors(git.stderr), pipeline(git.stdout, atMost(maxBytes), file)]);
+  const [errors] = await Promise.all([lastErrors(git.stderr), pipeline(git.stdout, atMost(maxBytes), file)]);
   const { exitCode } = await git.exited;
   if (exitCode === 0) return true;
-  if (isEmptyBundle(said)) return false;
-  const reason = said.trim().split('\n').at(-1) || `it ended with ${exitCode}`;
+  if (isEmptyBundle(errors)) return false;
+  const reason = errors.trim().split('\n').at(-1) || `it ended with ${exitCode}`;
   throw new Fault('invalid', `git in the sandbox could not bundle its commits: ${reason}`);
 }
 
 async function lastErrors(stderr: Readable): Promise<string> {
-  const said = new LastBytes(maxSaidBytes);
-  for await (const chunk of stderr) said.push(chunk);
-  return said.bytes.toString('utf8');
+  const last = new LastBytes(maxStderrBytes);
+  for await (const chunk of stderr) last.push(chunk);
+  return last.bytes.toString('utf8');
 }
 
 /** Limits the size, because an agent may write without end. */

@@ -46,10 +46,10 @@ export class Reviews {
     this.#parts = parts;
   }
 
-  async changes(name: string, asked: CompareOrder, signal?: AbortSignal): Promise<ShownChanges> {
-    const { sandbox, input: asking } = await this.#compared(name, asked);
+  async changes(name: string, order: CompareOrder, signal?: AbortSignal): Promise<ShownChanges> {
+    const { sandbox, input: compared } = await this.#compared(name, order);
     const scratch = makeScratch(this.#parts.home);
-    const input = { ...asking, scratch };
+    const input = { ...compared, scratch };
     try {
       const { changes, ...rest } = await this.#parts.threads.run(jobOf(sandbox, signal), 'reviewShown', input);
       return { changes: new EncodedJson(changes), ...rest };
@@ -59,11 +59,11 @@ export class Reviews {
     }
   }
 
-  async offer(name: string, asked: ReviewOrder, signal?: AbortSignal) {
+  async offer(name: string, order: ReviewOrder, signal?: AbortSignal) {
     const { place, sandbox } = await openWorkspace(this.#parts, name);
     const scratch = makeScratch(this.#parts.home);
     try {
-      const input = { ...inputOf(place, asked), scratch };
+      const input = { ...inputOf(place, order), scratch };
       const { files, others } = await this.#parts.threads.run(jobOf(sandbox, signal), 'offerShown', input);
       return { files: new EncodedJson(files), others: [...others] };
     } finally {
@@ -71,18 +71,18 @@ export class Reviews {
     }
   }
 
-  async *diff(name: string, asked: CompareOrder, signal?: AbortSignal): AsyncGenerator<Buffer> {
-    const { sandbox, input } = await this.#compared(name, asked);
+  async *diff(name: string, order: CompareOrder, signal?: AbortSignal): AsyncGenerator<Buffer> {
+    const { sandbox, input } = await this.#compared(name, order);
     const owner = jobOf(sandbox, signal);
     yield* this.#written((scratch, file) => this.#parts.threads.run(owner, 'writeDiff', { ...input, scratch }, file));
   }
 
-  async #compared(name: string, asked: CompareOrder) {
-    const { sandbox, place } = await openState(this.#parts, name, asked.snapshot);
-    if (asked.against === undefined) return { sandbox, input: inputOf(place, asked) };
-    const other = await openState(this.#parts, asked.against.name, asked.against.snapshot);
+  async #compared(name: string, order: CompareOrder) {
+    const { sandbox, place } = await openState(this.#parts, name, order.snapshot);
+    if (order.against === undefined) return { sandbox, input: inputOf(place, order) };
+    const other = await openState(this.#parts, order.against.name, order.against.snapshot);
     if (other.place.project !== place.project) throw otherProject(sandbox, other.sandbox);
-    return { sandbox, input: { ...inputOf(place, asked), against: other.place } };
+    return { sandbox, input: { ...inputOf(place, order), against: other.place } };
   }
 
   /** Calls `warn` for changes that a patch cannot carry, and for those that `apply` would ask about. */

@@ -55,35 +55,35 @@ export class Snapshots {
     return [...listSnapshots(this.#parts.home.sandbox(id))];
   }
 
-  async remove(name: string, asked: string): Promise<SnapshotView> {
+  async remove(name: string, reference: string): Promise<SnapshotView> {
     const row = await this.#parts.sandboxes.current(name);
     await this.#parts.openFolder(row.id);
     const folder = this.#parts.home.sandbox(row.id);
     return this.#parts.locks.run(row.id, async () => {
-      const snapshot = findSnapshot(folder, asked);
+      const snapshot = findSnapshot(folder, reference);
       await removeSnapshot(folder, snapshot.id);
       this.#record(row, 'sandbox.snapshot_removed', { snapshot: snapshot.id });
       return snapshot;
     });
   }
 
-  async restore(name: string, asked: string): Promise<RestoreView> {
+  async restore(name: string, reference: string): Promise<RestoreView> {
     const { sandboxes, home, now } = this.#parts;
     const row = await sandboxes.current(name);
     await this.#parts.openFolder(row.id);
     const folder = home.sandbox(row.id);
-    const restored = findSnapshot(folder, asked);
+    const restored = findSnapshot(folder, reference);
     const before = await whileEnded(this.#parts, row, () => restoreSnapshot(folder, restored.id, now()));
     this.#record(row, 'sandbox.restored', { snapshot: restored.id, before: before.id });
     return { restored, before };
   }
 
   /** The discarded changes stay in a snapshot. */
-  async discard(name: string, asked: readonly string[] | undefined): Promise<Discarded> {
+  async discard(name: string, pathspecs: readonly string[] | undefined): Promise<Discarded> {
     const { sandboxes, threads } = this.#parts;
     const row = await sandboxes.current(name);
     const { place } = await openWorkspace(this.#parts, name);
-    const paths = bytePaths(asked);
+    const paths = bytePaths(pathspecs);
     return whileEnded(this.#parts, row, async () => {
       if (!(await this.#hasChangesAt(place, paths))) return { paths: [], snapshot: null };
       const snapshot = await this.#take(row, 'before discard', true);
@@ -116,11 +116,15 @@ export class Snapshots {
   }
 
   /** Creates sandboxes that begin with the state of this one. They are stopped: running processes cannot be copied. */
-  async fork(name: string, asked: readonly string[] = [], command?: readonly string[]): Promise<SandboxView[]> {
+  async fork(
+    name: string,
+    requestedNames: readonly string[] = [],
+    command?: readonly string[],
+  ): Promise<SandboxView[]> {
     const { sandboxes } = this.#parts;
     const row = await sandboxes.current(name);
     if (command !== undefined) sandboxes.checkCommand({}, command);
-    const names = asked.length === 0 ? [sandboxes.records.freeName()] : asked.map(checkSandboxName);
+    const names = requestedNames.length === 0 ? [sandboxes.records.freeName()] : requestedNames.map(checkSandboxName);
     const twice = names.find((one, index) => names.indexOf(one) < index);
     if (twice !== undefined) throw new Fault('invalid', `the fork ${twice} is named twice`);
     for (const one of names) sandboxes.records.refuseTaken(one);

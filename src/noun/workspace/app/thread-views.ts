@@ -131,9 +131,9 @@ function offeredView({ path, from, section, ...rest }: OfferedFile): OfferedView
   };
 }
 
-type Said = Pick<TakenOver, 'paths' | 'digest' | 'hiddenInGit' | 'ignored'>;
+type TakenParts = Pick<TakenOver, 'paths' | 'digest' | 'hiddenInGit' | 'ignored'>;
 
-function shown({ paths, digest, hiddenInGit, ignored }: Said): TakenShown {
+function shown({ paths, digest, hiddenInGit, ignored }: TakenParts): TakenShown {
   const planned = { paths: json(paths.map(plannedView)), plan: digest, blocked: blockedBy(paths) };
   return { ...planned, hiddenInGit, ignored: ignoredView(ignored) };
 }
@@ -146,22 +146,28 @@ export function countChanges(place: WorkspacePlace): number {
   return listChanges(place).changes.length;
 }
 
-/** The number of changes, and the asked paths at which there are none. */
-export function countChangesAt(place: WorkspacePlace, asked: readonly BytePath[]): { count: number; idle: BytePath[] } {
+/** The number of changes, and the pathspecs that match none of them. */
+export function countChangesAt(
+  place: WorkspacePlace,
+  pathspecs: readonly BytePath[],
+): { count: number; idle: BytePath[] } {
   const { changes } = listChanges(place);
-  return { count: changes.length, idle: pathFilter(asked).idle(changes.map(({ path }) => path)) };
+  return { count: changes.length, idle: pathFilter(pathspecs).idle(changes.map(({ path }) => path)) };
 }
 
-export function discardShown(place: WorkspacePlace, asked: readonly BytePath[]): { paths: Uint8Array; count: number } {
-  const discarded = discardChanges(place, foldersOf(place, asked));
+export function discardShown(
+  place: WorkspacePlace,
+  pathspecs: readonly BytePath[],
+): { paths: Uint8Array; count: number } {
+  const discarded = discardChanges(place, foldersOf(place, pathspecs));
   return { paths: json(discarded.map(shownPath)), count: discarded.length };
 }
 
 /** Plain paths stand for everything below them. If there is another pathspec, returns the changed paths that match. */
-function foldersOf(place: WorkspacePlace, asked: readonly BytePath[]): BytePath[] {
+function foldersOf(place: WorkspacePlace, pathspecs: readonly BytePath[]): BytePath[] {
   const isPlain = (text: BytePath) => parsePathspec(text).words.length === 0 && !/[*?[\\]/.test(text);
-  if (asked.every(isPlain)) return [...asked];
-  const filter = pathFilter(asked);
+  if (pathspecs.every(isPlain)) return [...pathspecs];
+  const filter = pathFilter(pathspecs);
   return listChanges(place)
     .changes.map(({ path }) => path)
     .filter((path) => filter.matches(path));

@@ -59,7 +59,7 @@ function hasContent(place: WorkspacePlace, walked: WalkedPath, base: Base): bool
   const own = walked.afterIn && openRegular(walked.afterIn, walked.afterName ?? walked.name);
   const same = using(own, (mine) => {
     if (base.sha256 !== null) return hashOf(mine).sha256 === base.sha256;
-    return using(openBase(place, walked, base.content!), (theirs) => sameBytes(mine, theirs));
+    return using(openBase(place, walked, base.content!), (original) => sameBytes(mine, original));
   });
   return same ?? false;
 }

@@ -23,14 +23,14 @@ import { walkCopy } from './copy.ts';
 import { foldIndex } from './overlay/fold-index.ts';
 import { isWhiteout } from './overlay/layer-marks.ts';
 import { isOpaque, walkOverlay } from './overlay/overlay.ts';
-import { StagingFolder } from './put-back.ts';
+import { StagingFolder } from './staging-folder.ts';
 
 type Scope = (path: BytePath) => boolean;
 
 /** An empty list means every path. Returns the paths that were listed as changed and no longer are. */
 export function discardChanges(place: WorkspacePlace, paths: readonly BytePath[]): BytePath[] {
-  const asked = paths.includes('') ? [] : paths;
-  const tops = asked.filter((path) => !asked.some((other) => other !== path && isWithin(path, other)));
+  const selected = paths.includes('') ? [] : paths;
+  const tops = selected.filter((path) => !selected.some((other) => other !== path && isWithin(path, other)));
   const listed = listedIn(place, scopeOf(tops));
   if (listed?.length === 0) return [];
   writeWhole(noteFile(place.folder), JSON.stringify({ place, tops } satisfies Note));

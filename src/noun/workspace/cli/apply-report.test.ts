@@ -42,15 +42,19 @@ function view(paths: PlannedView[], rest: Partial<ApplyView> = {}): ApplyView {
 }
 
 function concluded(verb: 'apply' | 'merge', request: Parameters<typeof conclude>[2], found: ApplyView, json = false) {
-  const said = { stdout: '', stderr: '' };
-  const out = new Output(json, { write: (text) => (said.stdout += text) }, { write: (text) => (said.stderr += text) });
+  const output = { stdout: '', stderr: '' };
+  const out = new Output(
+    json,
+    { write: (text) => (output.stdout += text) },
+    { write: (text) => (output.stderr += text) },
+  );
   const code = conclude(
     { home: '/h', socket: null, user: null, json, table, out } satisfies Context,
     verb,
     request,
     found,
   );
-  return { code, ...said };
+  return { code, ...output };
 }
 
 describe('the report', () => {

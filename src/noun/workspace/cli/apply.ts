@@ -3,7 +3,7 @@ import type { Context, Invocation } from '../../../client/cli.ts';
 import type { Client } from '../../../client/client.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { during } from '../../../client/output/progress.ts';
-import { askedPaths } from '../../../client/paths.ts';
+import { pathFields } from '../../../client/paths.ts';
 import { canAsk, confirm } from '../../../client/stream/confirm.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
@@ -18,10 +18,10 @@ type Options = ApplyFlags & { readonly branch?: string; readonly message?: strin
 export async function apply(context: Context, { args, options }: Invocation<Options>): Promise<number> {
   const name = checkSandboxName(args[0]!);
   const client = connect(context);
-  const asked = applyRequest([name], [], options);
+  const flags = applyRequest([name], [], options);
   checkPatch(context, options);
   checkMessage(options);
-  const request = { ...asked, ...(await askedPaths(client, name, args.slice(1))) };
+  const request = { ...flags, ...(await pathFields(client, name, args.slice(1))) };
   const body = { ...request, ...(await commitOf(client, name, options)) };
   if (!options.patch) return (await send(context, client, body)).exitCode;
   const pick = await picked(context, client, body);
@@ -48,8 +48,8 @@ async function sendPicked(context: Context, client: Client, body: ApplyRequest):
 
 async function picked({ out }: Context, client: Client, { names: [name = ''], paths, ignored }: ApplyRequest) {
   const body = { ...(paths ? { paths } : {}), ...(ignored ? { ignored } : {}) };
-  const asked = client.call('POST /v1/sandboxes/{name}/offer', { path: { name }, body });
-  return pickHunks(await during(out, `comparing ${name}`, asked), out);
+  const answer = client.call('POST /v1/sandboxes/{name}/offer', { path: { name }, body });
+  return pickHunks(await during(out, `comparing ${name}`, answer), out);
 }
 
 function checkPatch({ out, json }: Context, { patch, ask }: Options): void {

@@ -12,8 +12,8 @@ import { commits } from './apply-report.ts';
 
 export async function undo(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/undo', { path: { name } });
-  await printAnswer(context, asked, takenBack, { doing: `undoing the last apply of ${name}` });
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/undo', { path: { name } });
+  await printAnswer(context, answer, takenBack, { doing: `undoing the last apply of ${name}` });
 }
 
 export function takenBack({ sandboxes, paths }: UndoView): string[] {
@@ -23,8 +23,8 @@ export function takenBack({ sandboxes, paths }: UndoView): string[] {
 
 export async function fetchCommits(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/fetch', { path: { name } });
-  const view = await during(context.out, `fetching the commits of ${name}`, asked);
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/fetch', { path: { name } });
+  const view = await during(context.out, `fetching the commits of ${name}`, answer);
   if (context.json) return context.out.document(view);
   if (view.commits.length === 0) return context.out.say(`${name} has no new commits; see: carrel log ${name}`);
   context.out.print(...commits(view));
@@ -33,18 +33,18 @@ export async function fetchCommits(context: Context, { args }: Invocation): Prom
 export async function snapshot(context: Context, { args: [typed, label] }: Invocation): Promise<void> {
   const name = checkSandboxName(typed!);
   const body = label === undefined ? {} : { label };
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/snapshots', { path: { name }, body });
-  await printAnswer(context, asked, (view) => plain(view.id), { doing: `taking a snapshot of ${name}` });
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/snapshots', { path: { name }, body });
+  await printAnswer(context, answer, (view) => plain(view.id), { doing: `taking a snapshot of ${name}` });
 }
 
 export async function restore(context: Context, { args }: Invocation): Promise<void> {
   const name = checkSandboxName(args[0]!);
   if (args[1] === '') throw new Fault('invalid', 'SNAPSHOT: the name is empty', { hint: `carrel snapshots ${name}` });
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/restore', {
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/restore', {
     path: { name },
     body: { snapshot: args[1]! },
   });
-  await printAnswer(context, asked, (view) => restored(name, view), { doing: `restoring ${name}` });
+  await printAnswer(context, answer, (view) => restored(name, view), { doing: `restoring ${name}` });
 }
 
 export function restored(name: string, { restored: now, before }: RestoreView): string[] {
@@ -61,6 +61,6 @@ function titleOf({ id, label }: SnapshotView): string {
 export async function fork(context: Context, { args }: Invocation): Promise<void> {
   const [name, ...names] = args.map(checkSandboxName);
   const body = names.length === 0 ? {} : { names };
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/fork', { path: { name: name! }, body });
-  await printAnswer(context, asked, (views) => views.map((view) => plain(view.name)), { doing: `forking ${name}` });
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/fork', { path: { name: name! }, body });
+  await printAnswer(context, answer, (views) => views.map((view) => plain(view.name)), { doing: `forking ${name}` });
 }

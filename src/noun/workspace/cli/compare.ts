@@ -38,8 +38,8 @@ async function attemptsNamed(client: Client, names: readonly string[]): Promise<
     const group = view.labels[labels.group];
     if (group !== undefined) groups.set(group, [...(groups.get(group) ?? []), view]);
   }
-  const asked = names.length === 0 ? [newest(groups)] : names;
-  return asked.flatMap((name) => {
+  const wanted = names.length === 0 ? [newest(groups)] : names;
+  return wanted.flatMap((name) => {
     const one = all.find((view) => view.name === name);
     const found = one === undefined ? groups.get(name) : [one];
     if (found === undefined) throw unknown(name);

@@ -3,7 +3,7 @@ import type { Context, Invocation } from '../../../client/cli.ts';
 import type { Client } from '../../../client/client.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { during } from '../../../client/output/progress.ts';
-import { askedReview } from '../../../client/paths.ts';
+import { reviewFields } from '../../../client/paths.ts';
 import { Fault, isFault } from '../../../model/fault.ts';
 import { checkSandboxName, printable, sandboxNamePattern } from '../../../model/name.ts';
 import { diffStat, ignoredLines, nameStatus } from './diff-stat.ts';
@@ -39,8 +39,8 @@ export async function diff(context: Context, { args, options, command }: Invocat
 
 async function inputOf(client: Client, { state, against, paths }: Compared, options: Options) {
   const { name, snapshot } = state;
-  const asked = await askedReview(client, name, paths, options);
-  const body = { ...asked, ...(snapshot === undefined ? {} : { snapshot }), ...(against ? { against } : {}) };
+  const fields = await reviewFields(client, name, paths, options);
+  const body = { ...fields, ...(snapshot === undefined ? {} : { snapshot }), ...(against ? { against } : {}) };
   return { path: { name }, body };
 }
 

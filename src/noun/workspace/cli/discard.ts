@@ -4,7 +4,7 @@ import { counted } from '../../../client/output/count.ts';
 import { pathText } from '../../../client/output/path-text.ts';
 import { during } from '../../../client/output/progress.ts';
 import { plain } from '../../../client/output/text.ts';
-import { askedPaths } from '../../../client/paths.ts';
+import { pathFields } from '../../../client/paths.ts';
 import { canAsk, confirm } from '../../../client/stream/confirm.ts';
 import { Fault } from '../../../model/fault.ts';
 import { checkSandboxName } from '../../../model/name.ts';
@@ -14,7 +14,7 @@ export async function discard(context: Context, invocation: Invocation<{ yes?: b
   const { out } = context;
   const name = checkSandboxName(invocation.args[0]!);
   const client = connect(context);
-  const input = { path: { name }, body: await askedPaths(client, name, invocation.args.slice(1)) };
+  const input = { path: { name }, body: await pathFields(client, name, invocation.args.slice(1)) };
   if (!invocation.options.yes) {
     if (canAsk(out)) {
       const { changes } = await during(

@@ -18,8 +18,8 @@ export async function log(context: Context, { args, options }: Invocation<Option
   const { out } = context;
   const name = checkSandboxName(args[0]!);
   const body = options.max === undefined ? {} : { max: parseCount(options.max, '--max', 1) };
-  const asked = connect(context).call('POST /v1/sandboxes/{name}/log', { path: { name }, body });
-  const view = await during(out, `fetching the commits of ${name}`, asked);
+  const answer = connect(context).call('POST /v1/sandboxes/{name}/log', { path: { name }, body });
+  const view = await during(out, `fetching the commits of ${name}`, answer);
   if (context.json) out.document(view);
   else if (view.commits.length === 0) out.say(`${name} has no commits of its own`);
   else

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Context, Invocation } from '../../../client/cli.ts';
 import { connect } from '../../../client/connect/connect.ts';
 import { during } from '../../../client/output/progress.ts';
-import { askedReview } from '../../../client/paths.ts';
+import { reviewFields } from '../../../client/paths.ts';
 import { checkSandboxName } from '../../../model/name.ts';
 import { collect, review } from './review.ts';
 
@@ -15,7 +15,7 @@ export async function patch(context: Context, invocation: Invocation<Options>): 
   const { message } = invocation.options;
   const name = checkSandboxName(invocation.args[0]!);
   const client = connect(context);
-  const paths = await askedReview(client, name, invocation.args.slice(1), invocation.options);
+  const paths = await reviewFields(client, name, invocation.args.slice(1), invocation.options);
   const body = { ...paths, ...(message === undefined ? {} : { message }) };
   const frames = (signal?: AbortSignal) =>
     client.frames('POST /v1/sandboxes/{name}/patch', { path: { name }, body, ...(signal ? { signal } : {}) });

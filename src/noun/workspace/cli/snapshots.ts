@@ -11,8 +11,8 @@ import type { SnapshotView } from '../api.ts';
 export async function snapshots(context: Context, { args, options }: Invocation<{ rm?: string[] }>): Promise<void> {
   const name = checkSandboxName(args[0]!);
   if (options.rm) return remove(context, name, options.rm);
-  const asked = connect(context).call('GET /v1/sandboxes/{name}/snapshots', { path: { name } });
-  const all = await during(context.out, `reading the snapshots of ${name}`, asked);
+  const answer = connect(context).call('GET /v1/sandboxes/{name}/snapshots', { path: { name } });
+  const all = await during(context.out, `reading the snapshots of ${name}`, answer);
   if (context.json) return context.out.document(all);
   if (all.length === 0) return context.out.say(`${name} has no snapshots; take one with: carrel snapshot ${name}`);
   context.out.print(...history(all));
@@ -23,8 +23,8 @@ async function remove(context: Context, name: string, snapshots: readonly string
   const removed: SnapshotView[] = [];
   for (const snapshot of snapshots) {
     const path = { name, snapshot };
-    const asked = client.call('DELETE /v1/sandboxes/{name}/snapshots/{snapshot}', { path });
-    removed.push(await during(context.out, `removing snapshot ${plain(snapshot)} of ${name}`, asked));
+    const answer = client.call('DELETE /v1/sandboxes/{name}/snapshots/{snapshot}', { path });
+    removed.push(await during(context.out, `removing snapshot ${plain(snapshot)} of ${name}`, answer));
     if (!context.json) context.out.print(plain(removed.at(-1)!.id));
   }
   if (context.json) context.out.document(removed);

@@ -33,10 +33,10 @@ const cp = ['env', 'LC_ALL=C', 'cp', '-a', '--preserve=xattr', '--reflink=auto',
 async function copyReachable(args: readonly string[]): Promise<boolean> {
   const { exitCode, stderr } = await run([...cp, '--one-file-system', ...args], copyMs);
   if (exitCode === 0) return true;
-  const said = stderr.trim().split('\n');
-  const other = said.find((line) => !line.endsWith('File name too long'));
+  const lines = stderr.trim().split('\n');
+  const other = lines.find((line) => !line.endsWith('File name too long'));
   if (other === undefined) return false;
-  const full = said.find((line) => /No space left|quota exceeded/.test(line));
+  const full = lines.find((line) => /No space left|quota exceeded/.test(line));
   if (full) throw new Fault('exhausted', `cannot copy: ${full}`, { hint: spaceHint });
   throw new Fault('internal', `cannot copy: ${other}`);
 }

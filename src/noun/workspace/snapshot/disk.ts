@@ -90,7 +90,7 @@ async function withNewDisk(
     chmodSync(place, 0o711);
     await fill(place);
     crashPoint('disk:filled');
-    said(await administer('umount', '--', place), 'umount');
+    requireSuccess(await administer('umount', '--', place), 'umount');
     await syncFile(image);
     renameSync(image, imagePath(sandboxFolder));
     syncFolder(sandboxFolder);
@@ -111,7 +111,7 @@ async function makeImage(image: string, sizeBytes: number): Promise<void> {
   } finally {
     await file.close();
   }
-  said(await administer('mkfs.ext4', ...format, '--', image), 'mkfs.ext4');
+  requireSuccess(await administer('mkfs.ext4', ...format, '--', image), 'mkfs.ext4');
 }
 
 async function syncFile(path: string): Promise<void> {
@@ -145,7 +145,7 @@ async function mountImage(image: string, place: string): Promise<void> {
     const options = [...loop, 'nosuid', 'nodev', 'noatime', 'discard'].join(',');
     const ran = await administer('mount', '-n', '-t', 'ext4', '-o', options, '--', source, place);
     // The device may have been freed with its last mount meanwhile.
-    if (ran.exitCode === 0 || left === 1) return said(ran, 'mount');
+    if (ran.exitCode === 0 || left === 1) return requireSuccess(ran, 'mount');
   }
 }
 
@@ -160,7 +160,7 @@ function administer(...argv: string[]): Promise<Ran> {
   return run(['env', `PATH=${process.env.PATH}:/usr/sbin:/sbin`, ...argv]);
 }
 
-function said({ exitCode, stderr }: Ran, program: string): void {
+function requireSuccess({ exitCode, stderr }: Ran, program: string): void {
   if (exitCode !== 0) throw new Fault('unavailable', `${program}: ${stderr.trim().split('\n')[0]}`);
 }
 

@@ -66,9 +66,9 @@ function check(sandboxFolder: string, { label, auto }: SnapshotRequest): void {
       hint: 'Begin with a letter or digit, then letters, digits, spaces and ._-, at most 63 in all.',
     });
   }
-  const asked = listSnapshots(sandboxFolder).filter((one) => !one.auto);
-  if (auto || asked.length < maxSnapshots - maxAutomatic) return;
-  throw new Fault('exhausted', `there are ${asked.length} snapshots of this sandbox already`, {
+  const manual = listSnapshots(sandboxFolder).filter((one) => !one.auto);
+  if (auto || manual.length < maxSnapshots - maxAutomatic) return;
+  throw new Fault('exhausted', `there are ${manual.length} snapshots of this sandbox already`, {
     hint: 'Remove one with: carrel snapshots NAME --rm SNAPSHOT',
   });
 }

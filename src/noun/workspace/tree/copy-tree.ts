@@ -22,10 +22,10 @@ import { nextData, setTimes } from '../../../lib/sys/sys.ts';
 import { type BytePath, toBytes, toText } from '../../../model/byte-path.ts';
 import { Fault, isFault, spaceHint } from '../../../model/fault.ts';
 import { type FilePart, openRegular, readChunk, using, writeFully } from './content.ts';
-import { TreeCursor } from './cursor.ts';
 import { pathOf } from './folders.ts';
 import { setMode, setOwner, withNewEntryOpen } from './open-entry.ts';
 import { entryAt, look, typeOf } from './tree.ts';
+import { TreeCursor } from './tree-cursor.ts';
 
 /** An entry that differs at each attempt is changed on purpose. */
 const maxTries = 100;

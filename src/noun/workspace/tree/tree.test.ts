@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TreeCursor } from './cursor.ts';
+import { TreeCursor } from './tree-cursor.ts';
 
 describe('a position in a tree', () => {
   const depth = 100;

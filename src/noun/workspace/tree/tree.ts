@@ -2,7 +2,7 @@
  * Trees of files that others may be changing: working copies, bases, snapshots, projects.
  *
  * `walk.ts` visits a working copy beside its base, `copy-tree.ts` copies a tree, `reader.ts` and `content.ts` read files,
- * `folders.ts` and `cursor.ts` keep folders open, `open-entry.ts` changes modes and owners.
+ * `folders.ts` and `tree-cursor.ts` keep folders open, `open-entry.ts` changes modes and owners.
  *
  * Promises:
  * - A folder is opened component by component, and no link is followed: nothing outside of the tree is read or written,

@@ -7,8 +7,8 @@ import { namesOf } from '../../../lib/file/folder-names.ts';
 import { checkCancelled } from '../../../lib/flow/cancel.ts';
 import type { Stat } from '../../../lib/sys/stat.ts';
 import type { BytePath } from '../../../model/byte-path.ts';
-import { TreeCursor } from './cursor.ts';
 import { look } from './tree.ts';
+import { TreeCursor } from './tree-cursor.ts';
 
 /** One path, as found on both sides. */
 export interface WalkedPath {

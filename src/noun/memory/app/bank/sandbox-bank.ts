@@ -70,22 +70,22 @@ export const bankTools: readonly BankTool[] = [
     description: 'List the files of one project',
     changes: false,
     input: z.strictObject({ projectName }),
-    run: async (asked, { bank }) => text((await namesIn(bank, asked.projectName)).join('\n')),
+    run: async (input, { bank }) => text((await namesIn(bank, input.projectName)).join('\n')),
   }),
   tool({
     name: 'memory_bank_list',
     description: 'List the files of one project, or of all, with their versions and sizes',
     changes: false,
     input: z.strictObject({ projectName: projectName.optional() }),
-    run: async (asked, { bank }) => text(await listing(bank, asked.projectName)),
+    run: async (input, { bank }) => text(await listing(bank, input.projectName)),
   }),
   tool({
     name: 'memory_bank_read',
     description: 'Read a file of the memory bank; a second text says its version and its writer',
     changes: false,
     input: z.strictObject(file),
-    run: async (asked, { bank, writer, plain }) => {
-      const found = await bank.read(pathOf(asked), plain);
+    run: async (input, { bank, writer, plain }) => {
+      const found = await bank.read(pathOf(input), plain);
       return text(found.content, about(found.version, writer));
     },
   }),
@@ -94,22 +94,22 @@ export const bankTools: readonly BankTool[] = [
     description: 'Create a new file in the memory bank',
     changes: true,
     input: z.strictObject({ ...file, content, expectedVersion }),
-    run: (asked, call) => written(asked, asked.expectedVersion ?? 'absent', call),
+    run: (input, call) => written(input, input.expectedVersion ?? 'absent', call),
   }),
   tool({
     name: 'memory_bank_update',
     description: 'Replace the content of a file of the memory bank',
     changes: true,
     input: z.strictObject({ ...file, content, expectedVersion }),
-    run: (asked, call) => written(asked, asked.expectedVersion ?? 'present', call),
+    run: (input, call) => written(input, input.expectedVersion ?? 'present', call),
   }),
   tool({
     name: 'memory_bank_lock',
     description: 'Keep other agents from writing a file with these tools, until unlock or for some seconds',
     changes: true,
     input: z.strictObject({ ...file, seconds: z.int().min(1).max(lockSeconds.most).default(lockSeconds.default) }),
-    run: async (asked, { bank, writer }) => {
-      const { path, until } = await bank.lock(pathOf(asked), writer, asked.seconds);
+    run: async (input, { bank, writer }) => {
+      const { path, until } = await bank.lock(pathOf(input), writer, input.seconds);
       return text(`${path} is locked until ${until}`);
     },
   }),
@@ -118,8 +118,8 @@ export const bankTools: readonly BankTool[] = [
     description: 'Give a lock back',
     changes: true,
     input: z.strictObject(file),
-    run: async (asked, { bank, writer }) => {
-      const had = await bank.unlock(pathOf(asked), writer);
+    run: async (input, { bank, writer }) => {
+      const had = await bank.unlock(pathOf(input), writer);
       return text(had ? 'unlocked' : 'it was not locked by you');
     },
   }),
@@ -178,8 +178,8 @@ function pathOf({ projectName: project, fileName: name }: Named): string {
   return checkBankPath(`${checkBankProject(project)}/${name}`);
 }
 
-async function written(asked: Named & { content: string }, expected: Expected, { bank, writer, plain }: Call) {
-  const change: BankChange = { path: pathOf(asked), content: asked.content, expected, by: writer };
+async function written(input: Named & { content: string }, expected: Expected, { bank, writer, plain }: Call) {
+  const change: BankChange = { path: pathOf(input), content: input.content, expected, by: writer };
   const { path, version } = await bank.write(change, plain);
   return text(`${path} is at version ${version}`);
 }

@@ -13,7 +13,7 @@ import { boundFolders, type Sandbox } from '../../../sandbox/model.ts';
 import type { Unapplied } from '../../../sandbox/part/part.ts';
 import type { Sandboxes } from '../../../sandbox/sandbox.ts';
 import type { UserSecrets } from '../../../user/app/secret/user-secrets.ts';
-import type { UserVolumes } from '../../../volume/app/volumes.ts';
+import type { UserVolumes } from '../../../volume/app/user-volumes.ts';
 import type { FleetPlan, FleetStep } from '../../api/fleet.ts';
 import { declare } from '../../fleet/declare.ts';
 import {

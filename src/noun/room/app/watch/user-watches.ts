@@ -10,7 +10,7 @@ import type { WatchRequest, WatchView } from '../../api.ts';
 import { checkParticipantName, type RoomRecord } from '../../model/room.ts';
 import { type RoomWatch, type WatchAction, wakeCommands } from '../../model/watch.ts';
 import type { Room } from '../../room.ts';
-import type { RoomWatchers } from './watchers.ts';
+import type { RoomWatchers } from './room-watchers.ts';
 
 export interface UserWatchesParts extends Pick<Kernel, 'store' | 'now'> {
   readonly watchers: Pick<RoomWatchers, 'watch' | 'unwatch'>;
@@ -21,7 +21,7 @@ export interface UserWatchesParts extends Pick<Kernel, 'store' | 'now'> {
 
 const maxPerRoom = 50;
 
-type Said = Pick<RoomWatch, 'who' | 'action' | 'isForAll' | 'fleet'>;
+type WatchFields = Pick<RoomWatch, 'who' | 'action' | 'isForAll' | 'fleet'>;
 
 export class UserWatches {
   readonly #actor: Actor;
@@ -58,11 +58,11 @@ export class UserWatches {
     if (there && (fleet === null || there.value.fleet !== fleet)) throw isTaken(room.name, who);
     const opened = await this.#parts.openRoom(room.value);
     await opened.addParticipant({ kind: action.kind === 'wake' ? 'sandbox' : 'service', name: who });
-    const said = { who, action, isForAll: request.all ?? false, fleet };
-    return there ? this.#change(there.id, said) : this.#insert(room, opened, said);
+    const fields = { who, action, isForAll: request.all ?? false, fleet };
+    return there ? this.#change(there.id, fields) : this.#insert(room, opened, fields);
   }
 
-  async #insert(room: Row<'room'>, opened: Room, said: Said): Promise<WatchView> {
+  async #insert(room: Row<'room'>, opened: Room, fields: WatchFields): Promise<WatchView> {
     const { store, now, watchers } = this.#parts;
     if (this.#rows(room).length >= maxPerRoom) {
       throw new Fault('exhausted', `the room ${room.name} has ${maxPerRoom} watchers already`, {
@@ -70,24 +70,24 @@ export class UserWatches {
       });
     }
     const value: RoomWatch = {
-      ...{ ...said, room: room.id, createdAt: now(), paused: null },
+      ...{ ...fields, room: room.id, createdAt: now(), paused: null },
       ...{ position: (await opened.status()).lastId, delivery: null, handled: 0, failed: 0, wakes: [] },
     };
     const id = randomBytes(8).toString('hex');
-    const row = { kind: 'roomWatch' as const, id, owner: this.#actor.name, name: `${room.id}/${said.who}`, value };
-    store.insert(row, this.#event('room.watch', said.who));
+    const row = { kind: 'roomWatch' as const, id, owner: this.#actor.name, name: `${room.id}/${fields.who}`, value };
+    store.insert(row, this.#event('room.watch', fields.who));
     watchers.watch(id);
     return viewOf(value);
   }
 
   /** The message that is being handled is handled again, with the new action. */
-  async #change(id: string, said: Said): Promise<WatchView> {
+  async #change(id: string, fields: WatchFields): Promise<WatchView> {
     const { store, watchers } = this.#parts;
     await watchers.unwatch(id);
     const row = store.get('roomWatch', id);
-    if (row === null) throw new Fault('conflict', `the watcher ${said.who} was removed meanwhile`);
-    const value = { ...row.value, ...said, delivery: null };
-    store.update(row, value, this.#event('room.watch', said.who));
+    if (row === null) throw new Fault('conflict', `the watcher ${fields.who} was removed meanwhile`);
+    const value = { ...row.value, ...fields, delivery: null };
+    store.update(row, value, this.#event('room.watch', fields.who));
     if (value.paused === null) watchers.watch(id);
     return viewOf(value);
   }

@@ -141,6 +141,6 @@ export async function wakeAgent(program: Process, delivered: Delivered, signal: 
 }
 
 function lastOf(errors: Buffer): string {
-  const said = errors.toString('utf8').trim().slice(-maxReasonLength);
-  return said === '' ? '' : `: ${printable(said, maxReasonLength)}`;
+  const text = errors.toString('utf8').trim().slice(-maxReasonLength);
+  return text === '' ? '' : `: ${printable(text, maxReasonLength)}`;
 }

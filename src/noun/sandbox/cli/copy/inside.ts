@@ -3,7 +3,7 @@
 import type { ExecTarget } from '../../../../client/stream/stream.ts';
 import { execInside } from '../stream/exec.ts';
 import { operand } from './copy.ts';
-import { failedInside, listen } from './tar.ts';
+import { collectOutput, failedInside } from './tar.ts';
 
 export type PathKind = 'folder' | 'other' | 'absent';
 
@@ -14,22 +14,22 @@ export async function kindOf(inside: ExecTarget, path: string): Promise<PathKind
 
 /** Runs a program inside and resolves to its stdout; throws if it fails. */
 export async function ask(inside: ExecTarget, command: string[]): Promise<string> {
-  const { sinks, said, complained } = listen();
+  const { sinks, stdout, stderr } = collectOutput();
   const exit = await execInside(inside, command, sinks);
-  if (exit.exitCode !== 0) throw failedInside(command[0]!, exit, complained);
-  return said.text;
+  if (exit.exitCode !== 0) throw failedInside(command[0]!, exit, stderr);
+  return stdout.text;
 }
 
 /** Whether the tar inside supports sparse files; busybox's tar does not. */
 export async function unpacksSparse(inside: ExecTarget): Promise<boolean> {
-  const { sinks, said } = listen();
+  const { sinks, stdout } = collectOutput();
   await execInside(inside, ['tar', '--version'], sinks);
-  return /GNU tar|bsdtar/.test(said.text);
+  return /GNU tar|bsdtar/.test(stdout.text);
 }
 
 async function test(inside: ExecTarget, question: string, path: string): Promise<boolean> {
-  const { sinks, complained } = listen();
+  const { sinks, stderr } = collectOutput();
   const exit = await execInside(inside, ['test', question, operand(path)], sinks);
-  if (exit.exitCode > 1) throw failedInside('test', exit, complained);
+  if (exit.exitCode > 1) throw failedInside('test', exit, stderr);
   return exit.exitCode === 0;
 }

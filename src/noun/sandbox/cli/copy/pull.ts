@@ -13,7 +13,7 @@ import { ask, kindOf } from './inside.ts';
 import { moveContentsInto, moveEntryInto, sanitizeTree } from './move-entry.ts';
 import { openHostFolder } from './open-host-folder.ts';
 import { openStage } from './stage.ts';
-import { failedInside, listen, sparseEnv, type Tar, unpackHere } from './tar.ts';
+import { collectOutput, failedInside, sparseEnv, type Tar, unpackHere } from './tar.ts';
 
 export interface PullOrder {
   readonly inside: ExecTarget;
@@ -86,7 +86,7 @@ async function locate(inside: ExecTarget, from: string): Promise<string> {
 }
 
 async function fetchTree(inside: ExecTarget, path: string, folder: Anchor): Promise<void> {
-  const { sinks, complained } = listen();
+  const { sinks, stderr } = collectOutput();
   const pack = ['tar', '-C', posix.dirname(path), '-cf', '-', '--', posix.basename(path)];
   const tar = await unpackHere(folder.path);
   const input = tar.child.stdin!;
@@ -95,7 +95,7 @@ async function fetchTree(inside: ExecTarget, path: string, folder: Anchor): Prom
     const exit = await execInside(inside, pack, receiving, { env: sparseEnv });
     input.end();
     const failure = await tar.ended;
-    if (exit.exitCode !== 0) throw failedInside('tar', exit, complained);
+    if (exit.exitCode !== 0) throw failedInside('tar', exit, stderr);
     if (failure) throw failure;
   } finally {
     input.destroy();

@@ -10,7 +10,7 @@ import { execInside } from '../stream/exec.ts';
 import { lastName, meansContents, meansFolder, operand } from './copy.ts';
 import { ask, kindOf, unpacksSparse } from './inside.ts';
 import { openHostFolder } from './open-host-folder.ts';
-import { failedInside, listen, packHere, type Tar } from './tar.ts';
+import { collectOutput, failedInside, packHere, type Tar } from './tar.ts';
 
 export async function push(inside: ExecTarget, from: string, to: string, writable: readonly string[]): Promise<void> {
   const source = resolve(from);
@@ -64,7 +64,7 @@ async function pushFile(inside: ExecTarget, parent: Anchor, name: string, to: st
 }
 
 async function stream(inside: ExecTarget, tar: Tar, folder: string): Promise<void> {
-  const { sinks, complained } = listen();
+  const { sinks, stderr } = collectOutput();
   const unpack = ['tar', '-C', operand(folder), '-xf', '-', '--no-same-owner'];
   const { output } = tar;
   try {
@@ -74,7 +74,7 @@ async function stream(inside: ExecTarget, tar: Tar, folder: string): Promise<voi
     output.destroy();
     const failure = await tar.ended;
     if (complete && failure) throw failure;
-    if (exit.exitCode !== 0) throw failedInside('tar', exit, complained);
+    if (exit.exitCode !== 0) throw failedInside('tar', exit, stderr);
   } finally {
     output.destroy();
     tar.child.kill();

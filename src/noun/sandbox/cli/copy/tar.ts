@@ -43,10 +43,10 @@ export class CollectedText {
 }
 
 /** Sinks that collect stdout and stderr of a helper program inside, as text. */
-export function listen(): { sinks: Sinks; said: CollectedText; complained: CollectedText } {
-  const said = new CollectedText();
-  const complained = new CollectedText();
-  return { sinks: { stdout: said.add, stderr: complained.add }, said, complained };
+export function collectOutput(): { sinks: Sinks; stdout: CollectedText; stderr: CollectedText } {
+  const stdout = new CollectedText();
+  const stderr = new CollectedText();
+  return { sinks: { stdout: stdout.add, stderr: stderr.add }, stdout, stderr };
 }
 
 /** The Fault for a program that failed inside. */

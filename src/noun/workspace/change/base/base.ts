@@ -145,7 +145,7 @@ function adoptedVersion(place: WorkspacePlace, change: Change, reader: Reader): 
 function seenIn(place: WorkspacePlace, path: BytePath, content: Content): Pick<KeptBase, 'identity' | 'sha256'> {
   const identity = projectIdentity(place, path);
   const seen = using(openContent(content, path), (own) => {
-    const same = using(openBelow(place.project, path), (theirs) => sameBytes(own, theirs)) ?? false;
+    const same = using(openBelow(place.project, path), (original) => sameBytes(own, original)) ?? false;
     return { identity: same ? identity : null, sha256: hashOf(own).sha256 };
   });
   return seen ?? { identity: null, sha256: null };

@@ -33,9 +33,8 @@ export function bundleCommand(tips: readonly string[]): string[] {
   return [...git, '--ignore-missing', '--branches', 'HEAD', '--not', ...tips];
 }
 
-/** `said` is the stderr of git. */
-export function isEmptyBundle(said: string): boolean {
-  return /Refusing to create empty bundle/i.test(said);
+export function isEmptyBundle(stderr: string): boolean {
+  return /Refusing to create empty bundle/i.test(stderr);
 }
 
 /** The tips of the project, the newest first; a missing tip only makes a bundle larger. Null: no repository. */

@@ -5,11 +5,11 @@
  * Queries of programs to their terminal are not repeated, because the program would get the answer as typed keys.
  */
 import { columnsOf } from '../../../../../client/output/text.ts';
-import { type Saved, ScreenCursor } from './cursor.ts';
 import { Grid } from './grid.ts';
 import { Modes } from './modes.ts';
-import { type Sequences, TerminalParser } from './parser.ts';
+import { type Saved, ScreenCursor } from './screen-cursor.ts';
 import { plainStyle, restyled, type Style, styleText } from './style.ts';
+import { type Sequences, TerminalParser } from './terminal-parser.ts';
 
 /** Lines above the screen that are kept, so that one can scroll back. */
 const maxHistory = 1000;

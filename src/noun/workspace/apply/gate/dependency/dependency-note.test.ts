@@ -147,9 +147,9 @@ describe('any content gives one short line in bounded time', () => {
       'bun.lockb',
       '.nvmrc',
     ]) {
-      const said = note(name, null, hostile);
-      expect(said.length, name).toBeLessThanOrEqual(300);
-      expect(said, name).not.toBe('');
+      const text = note(name, null, hostile);
+      expect(text.length, name).toBeLessThanOrEqual(300);
+      expect(text, name).not.toBe('');
     }
     expect(processorMs() - start).toBeLessThan(10_000);
   });

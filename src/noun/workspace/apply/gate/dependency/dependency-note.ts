@@ -71,7 +71,7 @@ function byName(all: readonly Pinned[]): Map<string, Pinned[]> {
 }
 
 function contentOf(all: readonly Pinned[]): string {
-  return JSON.stringify(all.map(({ version, text: said }) => [version, said]).sort());
+  return JSON.stringify(all.map(({ version, text }) => [version, text]).sort());
 }
 
 function versionsOf(all: readonly Pinned[]): string {
@@ -88,8 +88,8 @@ const address =
 
 /** The hosts and local paths that packages come from. */
 function placesIn(all: readonly Pinned[]): string[] {
-  return all.flatMap(({ text: said }) =>
-    [...said.matchAll(address)].map(([, host, git, path]) => (host ?? git ?? path ?? '').toLowerCase()),
+  return all.flatMap(({ text }) =>
+    [...text.matchAll(address)].map(([, host, git, path]) => (host ?? git ?? path ?? '').toLowerCase()),
   );
 }
 

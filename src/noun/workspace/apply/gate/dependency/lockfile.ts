@@ -37,8 +37,8 @@ export function readerFor(name: string): Read | null {
   return Object.hasOwn(readers, name) ? readers[name]! : null;
 }
 
-function pinned(name: string, version: string, said: unknown): Pinned {
-  return { name, version, text: typeof said === 'string' ? said : JSON.stringify(said) };
+function pinned(name: string, version: string, entry: unknown): Pinned {
+  return { name, version, text: typeof entry === 'string' ? entry : JSON.stringify(entry) };
 }
 
 function textOf(value: JsonTree | undefined): string {
@@ -55,28 +55,28 @@ function npm(text: string): Pinned[] {
   const found = valuesOf(root, 'packages').flatMap((packages) =>
     membersOf(packages)
       .filter(([place]) => place !== '')
-      .map(([place, said]) => pinned(place.split('node_modules/').at(-1)!, versionIn(said), said)),
+      .map(([place, entry]) => pinned(place.split('node_modules/').at(-1)!, versionIn(entry), entry)),
   );
   return [...found, ...valuesOf(root, 'dependencies').flatMap(nested)];
 }
 
 function nested(dependencies: JsonTree): Pinned[] {
-  return membersOf(dependencies).flatMap(([name, said]) => {
-    const own = isObject(said) ? { members: said.members.filter(([key]) => key !== 'dependencies') } : said;
-    return [pinned(name, versionIn(said), own), ...valuesOf(said, 'dependencies').flatMap(nested)];
+  return membersOf(dependencies).flatMap(([name, entry]) => {
+    const own = isObject(entry) ? { members: entry.members.filter(([key]) => key !== 'dependencies') } : entry;
+    return [pinned(name, versionIn(entry), own), ...valuesOf(entry, 'dependencies').flatMap(nested)];
   });
 }
 
-function versionIn(said: JsonTree): string {
-  return valuesOf(said, 'version').map(textOf).join(' or ');
+function versionIn(entry: JsonTree): string {
+  return valuesOf(entry, 'version').map(textOf).join(' or ');
 }
 
 function bun(text: string): Pinned[] {
   return valuesOf(parseMembers(text, { lenient: true }), 'packages')
     .flatMap(membersOf)
-    .map(([place, said]) => {
-      const [name, version] = nameAndVersion(Array.isArray(said) ? textOf(said[0]) : '');
-      return pinned(name || place, version, said);
+    .map(([place, entry]) => {
+      const [name, version] = nameAndVersion(Array.isArray(entry) ? textOf(entry[0]) : '');
+      return pinned(name || place, version, entry);
     });
 }
 
@@ -85,14 +85,14 @@ function composer(text: string): Pinned[] {
   return ['packages', 'packages-dev']
     .flatMap((key) => valuesOf(root, key))
     .flatMap((list) => (Array.isArray(list) ? (list as JsonTree[]) : []))
-    .map((said) => pinned(valuesOf(said, 'name').map(textOf).join(' or '), versionIn(said), said));
+    .map((entry) => pinned(valuesOf(entry, 'name').map(textOf).join(' or '), versionIn(entry), entry));
 }
 
 function pipfile(text: string): Pinned[] {
   const root = parseMembers(text);
   return ['default', 'develop']
     .flatMap((key) => valuesOf(root, key).flatMap(membersOf))
-    .map(([name, said]) => pinned(name, versionIn(said).replace(/^==/, ''), said));
+    .map(([name, entry]) => pinned(name, versionIn(entry).replace(/^==/, ''), entry));
 }
 
 /** In both formats of yarn a block begins at the margin and has indented lines. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { WorkList } from './work.ts';
+import { WorkList } from './work-list.ts';
 
 const begun = { name: 'v', type: 'home', user: 'ada', label: null, file: '/b.tar', totalBytes: 10 } as const;
 

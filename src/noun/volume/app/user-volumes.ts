@@ -22,7 +22,7 @@ import type {
   VolumeView,
   VolumeWorkView,
 } from '../api.ts';
-import type { Migrated } from '../migrate.ts';
+import type { Migrated } from '../migration.ts';
 import { checkVolumeLabel, isShared, isVolumeType, type Volume, type VolumeMount, volumeName } from '../model.ts';
 import { findOldVolumes, findUnknown } from '../old-volume.ts';
 import type { Cleaned, VolumeActor, VolumeRecords } from '../volume.ts';
@@ -79,10 +79,10 @@ export class UserVolumes {
   }
 
   /** Removes only named volumes: `clean` is for the others, which come back by themselves, empty. */
-  async remove(asked: string, backup: boolean): Promise<RemovedVolumeView> {
+  async remove(reference: string, backup: boolean): Promise<RemovedVolumeView> {
     const { volumes, now } = this.#parts;
-    const { name, type, label, user } = volumes.find(this.#volumeActor, asked);
-    if (user !== this.#actor.name || label === undefined) throw notNamed(asked, type);
+    const { name, type, label, user } = volumes.find(this.#volumeActor, reference);
+    if (user !== this.#actor.name || label === undefined) throw notNamed(reference, type);
     const [cleaned] = await volumes.clean(this.#volumeActor, [name], backup, now());
     if (cleaned?.kept) throw new Fault('conflict', `${label} was not removed: ${cleaned.kept}`);
     return { name, label, backup: cleaned?.backup?.file ?? null };
@@ -110,10 +110,10 @@ export class UserVolumes {
   async clean({ names, backup = true, dryRun = false }: CleanOrder): Promise<CleanView> {
     const { volumes, now } = this.#parts;
     const mine = (await this.status(false)).filter(({ user }) => user === this.#actor.name);
-    const asked =
+    const selected =
       names === undefined ? mine.filter(({ label }) => label === null) : names.map((name) => this.#among(mine, name));
-    const free = asked.filter(({ mountedBy }) => mountedBy.length === 0);
-    const kept = asked.filter(({ mountedBy }) => mountedBy.length > 0);
+    const free = selected.filter(({ mountedBy }) => mountedBy.length === 0);
+    const kept = selected.filter(({ mountedBy }) => mountedBy.length > 0);
     const removed = free.map(({ name, sizeBytes }) => ({ name, sizeBytes, backup: null as string | null }));
     const used = kept.map(({ name, mountedBy }) => ({ name, mountedBy }));
     if (dryRun) return { removed, kept: used };
@@ -136,15 +136,15 @@ export class UserVolumes {
     if (cleaned.some(({ name, kept }) => name === bank && kept === null)) await eraseBank(this.#actor.name);
   }
 
-  #among(mine: readonly VolumeStatusView[], asked: string): VolumeStatusView {
-    const found = mine.find(({ name, type, label }) => name === asked || (label ?? type) === asked);
-    if (!found) throw new Fault('not_found', `no volume ${asked}`, { hint: 'Look with: carrel volume ls' });
+  #among(mine: readonly VolumeStatusView[], reference: string): VolumeStatusView {
+    const found = mine.find(({ name, type, label }) => name === reference || (label ?? type) === reference);
+    if (!found) throw new Fault('not_found', `no volume ${reference}`, { hint: 'Look with: carrel volume ls' });
     return found;
   }
 
-  async backup(asked: string): Promise<BackupView> {
+  async backup(reference: string): Promise<BackupView> {
     const { volumes, home, now } = this.#parts;
-    const { name } = volumes.find(this.#volumeActor, asked);
+    const { name } = volumes.find(this.#volumeActor, reference);
     const at = now();
     const file = join(home.backups, `${name}-${at.replace(/[^0-9TZ]/g, '')}.tar`);
     const written = await volumes.backup(this.#volumeActor, name, file, at);
@@ -165,10 +165,10 @@ export class UserVolumes {
   }
 
   /** Only the owner of the installation can name files of the machine; others name backups that were made here. */
-  async restore(asked: string): Promise<RestoreVolumeView> {
+  async restore(path: string): Promise<RestoreVolumeView> {
     const { volumes, home, now } = this.#parts;
-    const named = this.#actor.isOwner && asked.includes('/');
-    const file = named ? archivePath(asked) : join(home.backups, basename(asked));
+    const named = this.#actor.isOwner && path.includes('/');
+    const file = named ? archivePath(path) : join(home.backups, basename(path));
     const { volume, notes } = await volumes.restore(this.#volumeActor, file, now());
     return { volume: view(volume), notes: [...notes] };
   }
@@ -198,10 +198,10 @@ export class UserVolumes {
   }
 
   /** Resolves the volumes that a sandbox asks for to volumes that this user may have. */
-  mounts(asked: SandboxRequest['volumes'] = []): VolumeMount[] {
-    this.check(asked);
-    if (asked.length > 0) this.init();
-    return asked.map(({ volume, target, readonly = false }) => {
+  mounts(requests: SandboxRequest['volumes'] = []): VolumeMount[] {
+    this.check(requests);
+    if (requests.length > 0) this.init();
+    return requests.map(({ volume, target, readonly = false }) => {
       const resolved = this.#parts.volumes.resolve(this.#actor.name, { volume, target, readonly });
       if (resolved.volume.type === 'home') throw homeIsThere();
       const isBank = resolved.volume.type === 'memory-bank' && target === bankFolder;
@@ -222,11 +222,11 @@ export class UserVolumes {
   }
 
   /** Refuses what can be refused before any volume is made. */
-  check(asked: SandboxRequest['volumes'] = []): void {
-    if (asked.length > 0) this.requireMountable();
-    for (const [index, { volume, target }] of asked.entries()) {
+  check(requests: SandboxRequest['volumes'] = []): void {
+    if (requests.length > 0) this.requireMountable();
+    for (const [index, { volume, target }] of requests.entries()) {
       refuseReserved(target);
-      if (asked.findIndex((other) => other.target === target) < index)
+      if (requests.findIndex((other) => other.target === target) < index)
         throw new Fault('invalid', `two volumes cannot both be at ${printable(target)}`);
       if (volume === 'home') throw homeIsThere();
     }
@@ -250,18 +250,19 @@ function homeIsThere(): Fault {
   });
 }
 
-function archivePath(asked: string): string {
-  if (existsSync(asked)) return realHostPath(asked, []);
-  throw new Fault('not_found', `${printable(asked)} does not exist`, {
+function archivePath(path: string): string {
+  if (existsSync(path)) return realHostPath(path, []);
+  throw new Fault('not_found', `${printable(path)} does not exist`, {
     hint: 'Backups that were made here: carrel volume ls --backups',
   });
 }
 
 const unclaimedReason = 'no user here has this hash; carrel user add NAME for the user it was made for, then again';
 
-function notNamed(asked: string, type: Volume['type']): Fault {
-  if (type === 'named') return new Fault('not_found', `no volume ${asked}`, { hint: 'Look with: carrel volume ls' });
-  return new Fault('conflict', `${asked} is not a named volume`, {
+function notNamed(reference: string, type: Volume['type']): Fault {
+  if (type === 'named')
+    return new Fault('not_found', `no volume ${reference}`, { hint: 'Look with: carrel volume ls' });
+  return new Fault('conflict', `${reference} is not a named volume`, {
     hint: isShared(type) ? 'Volumes that all users share stay.' : `Its content goes with: carrel volume clean ${type}`,
   });
 }

@@ -5,7 +5,7 @@ import { initialStatus, type SandboxSpec } from '../../sandbox/model.ts';
 import { userHash, type Volume } from '../model.ts';
 import type { Cleaned } from '../volume.ts';
 import type { Volumes } from '../volumes.ts';
-import { mountedBy, UserVolumes, useVolumes, volumeRecords } from './volumes.ts';
+import { mountedBy, UserVolumes, useVolumes, volumeRecords } from './user-volumes.ts';
 
 const ann = { name: 'ann', isOwner: true } as never;
 const bob = { name: 'bob', isOwner: false } as never;
@@ -44,17 +44,17 @@ describe('the place of a volume', () => {
   it('cannot be given to the home, which every sandbox has', () => {
     expect(() => volumes.check([{ volume: 'home', target: '/data/home' }])).toThrow('every sandbox has the home');
     const found = { resolve: () => ({ volume: volume(homeOfAnn), readonly: false }), init: () => [] } as never;
-    const asked = [{ volume: homeOfAnn, target: '/data/home' }];
-    expect(() => userVolumes(ann, found).mounts(asked)).toThrow('every sandbox has the home');
+    const requests = [{ volume: homeOfAnn, target: '/data/home' }];
+    expect(() => userVolumes(ann, found).mounts(requests)).toThrow('every sandbox has the home');
   });
 });
 
 it('without root, only the owner of the installation has volumes mounted', () => {
   const rootless = { home: { rootless: true, backups: '/b' } };
-  const asked = [{ volume: 'session', target: '/data/a' }];
-  expect(() => userVolumes(bob, {}, rootless).check(asked)).toThrow('only the owner of the installation');
+  const requests = [{ volume: 'session', target: '/data/a' }];
+  expect(() => userVolumes(bob, {}, rootless).check(requests)).toThrow('only the owner of the installation');
   userVolumes(bob, {}, rootless).check([]);
-  userVolumes(ann, {}, rootless).check(asked);
+  userVolumes(ann, {}, rootless).check(requests);
 });
 
 it('a user who is not the owner names no file of the machine: only the backups that were made here', async () => {
@@ -65,7 +65,7 @@ it('a user who is not the owner names no file of the machine: only the backups t
       return { volume: volume('v'), notes: [] };
     },
   } as never;
-  for (const asked of ['one.tar', '/etc/passwd', '../../secret.tar']) await userVolumes(bob, restoring).restore(asked);
+  for (const path of ['one.tar', '/etc/passwd', '../../secret.tar']) await userVolumes(bob, restoring).restore(path);
   expect(files).toEqual(['/b/one.tar', '/b/passwd', '/b/secret.tar']);
 });
 
@@ -137,8 +137,8 @@ describe('remove', () => {
   });
 
   it('of a named volume of another user is not found, also for the owner of the installation', async () => {
-    const theirs = volume('v', { type: 'named', label: 'x', user: 'bob' });
-    await expect(removing(theirs, []).remove('v', true)).rejects.toMatchObject({ code: 'not_found' });
+    const foreign = volume('v', { type: 'named', label: 'x', user: 'bob' });
+    await expect(removing(foreign, []).remove('v', true)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('fails with the reason if the volume stays', async () => {

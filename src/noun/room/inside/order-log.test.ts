@@ -2,7 +2,7 @@ import { appendFileSync, closeSync, mkdtempSync, openSync, renameSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lastNames, OrderLog, offsetAfter } from './order.ts';
+import { lastNames, OrderLog, offsetAfter } from './order-log.ts';
 
 let folder: string;
 let path: string;

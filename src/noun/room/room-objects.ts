@@ -7,7 +7,7 @@ import type { RoomAbout } from './room.ts';
 import { roomFault } from './room-fault.ts';
 import type { RoomPush } from './rooms.ts';
 
-export function hostedRooms(now = () => new Date()): ThreadObjectKind<OpenedRoom> {
+export function roomObjects(now = () => new Date()): ThreadObjectKind<OpenedRoom> {
   const watch = new InboxWatch();
   return {
     open: (folder, [about]: readonly [RoomAbout], push: (message: RoomPush) => void) =>

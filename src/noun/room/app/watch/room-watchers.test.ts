@@ -8,7 +8,7 @@ import type { Row } from '../../../../kernel/store/store.ts';
 import { initialStatus, type SandboxState } from '../../../sandbox/model.ts';
 import { FakeRoom } from '../../fake.ts';
 import type { RoomWatch } from '../../model/watch.ts';
-import { RoomWatchers } from './watchers.ts';
+import { RoomWatchers } from './room-watchers.ts';
 
 const at = '2026-11-16T12:00:00.000Z';
 const event = { at, type: 'test', subject: '', data: {} };
