@@ -35,7 +35,15 @@ async function check(): Promise<void> {
   if (left.length === 0) return removeRunFolder(run);
   // Vitest prints an error of a teardown but would exit with 0.
   process.exitCode = 1;
-  throw new Error(`the run left behind:\n  ${left.join('\n  ')}`);
+  throw new Error(`the run left behind:\n  ${left.map(withContent).join('\n  ')}`);
+}
+
+/** The first names in a folder tell which test made it. */
+function withContent(line: string): string {
+  const folder = /^folder (.*)/.exec(line)?.[1];
+  if (folder === undefined) return line;
+  const names = attempt(() => readdirSync(folder, { recursive: true, encoding: 'utf8' }), []);
+  return [line, ...names.slice(0, 12).map((name) => `  ${name}`)].join('\n  ');
 }
 
 function leftNow(run: Run): string[] {
