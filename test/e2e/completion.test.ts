@@ -46,7 +46,7 @@ _carrel || true`;
 
 const inFish = 'carrel completion fish | source; complete -C $argv[1]';
 
-const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0;
+const has = (shell: string) => process.env.PATH!.split(':').some((folder) => existsSync(join(folder, shell)));
 const bash = (line: string, home?: string) => run(['bash', '--norc', '-c', inBash, 'bash', line], home);
 const zsh = (line: string, home?: string) => run(['zsh', '-f', '-c', inZsh, 'zsh', line], home);
 const fish = (line: string, home?: string) =>

@@ -57,6 +57,7 @@ export function canRunInProcess(args: readonly string[], { input = '', env = {},
   return verb !== undefined && (isFleet || commands.has(verb)) && !own.some((arg) => needsProcess.has(arg));
 }
 
+const ownHome = process.env.HOME;
 let running = 0;
 let isElsewhere = false;
 
@@ -86,7 +87,14 @@ export async function runInProcess(
     isElsewhere = false;
     process.chdir(here);
     for (const name of Object.keys(env)) delete process.env[name];
+    // A program of a later test would make its files in a home that is removed by then.
+    if (running === 0) restoreHome();
   }
+}
+
+function restoreHome(): void {
+  if (ownHome === undefined) delete process.env.HOME;
+  else process.env.HOME = ownHome;
 }
 
 async function perform(args: readonly string[]): Promise<Outcome> {
