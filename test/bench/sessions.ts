@@ -123,7 +123,7 @@ async function measureIdle(carrel: Installation): Promise<Row[]> {
 }
 
 async function residentMb(carrel: Installation, sandbox: string): Promise<number> {
-  const find = 'cat /proc/$(pgrep -f "main.*[s]erve")/smaps_rollup';
+  const find = 'cat /proc/$(pgrep -f "carrel-agent-api.*[s]erve")/smaps_rollup';
   const rollup = await carrel.ok('exec', sandbox, '--', 'sh', '-c', find);
   return Number(/^Pss: +(\d+) kB$/m.exec(rollup)![1]) / 1024 + residentOf(carrel.daemonPid).pssMb;
 }
