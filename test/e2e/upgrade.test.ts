@@ -1,4 +1,4 @@
-/** What an older build started continues after the upgrade: a sandbox, a session and a swarm. */
+/** What an older build started continues after the upgrade: a sandbox with its network, a session and a swarm. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -20,7 +20,17 @@ beforeAll(async () => {
   const here = carrel.program;
   carrel.program = buildOlder('0.1.0', join(carrel.folder('older'), 'carrel'));
   await carrel.ok('up', '-d');
-  await carrel.ok('create', '--name', 'plain', '--', 'sh', '-c', 'until [ -e /tmp/end ]; do sleep 0.1; done; exit 7');
+  await carrel.ok(
+    'create',
+    '--name',
+    'plain',
+    '--network',
+    'allowed.test',
+    '--',
+    'sh',
+    '-c',
+    'until [ -e /tmp/end ]; do sleep 0.1; done; exit 7',
+  );
   const project = carrel.folder('project');
   mkdirSync(join(project, 'src'));
   const body = { project, agent: 'demo', name: 'talk' };
@@ -37,6 +47,16 @@ beforeAll(async () => {
   await carrel.list();
 }, 120_000);
 afterAll(() => carrel.dispose());
+
+it('the network of the sandbox follows changes of its rules', async () => {
+  const request = ['exec', 'plain', '--', 'curl', '-s', '-o', '/dev/null', '-w', '%{http_code}', 'http://later.test/'];
+  const status = async () => (await carrel.run(request)).stdout;
+  // A proxy of another build exits, and for a moment none listens. It refuses a host without a rule.
+  await until(async () => (await status()) === '403', 'the proxy of this build');
+  await carrel.ok('net', 'allow', 'plain', 'later.test');
+  // With a rule it looks the host up, and there is none of this name.
+  expect(await status()).toBe('502');
+});
 
 it('a sandbox runs on with the tools of the build that started it, and its exit code arrives', async () => {
   expect(tools).toContain('agent');
